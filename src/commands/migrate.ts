@@ -1,4 +1,4 @@
-/** `tollgate migrate`: brings the tables in PostgreSQL up to date, and takes there what this machine has. */
+/** `tollgate migrate`: creates the tables in PostgreSQL, and moves the data of this machine there. */
 import { counted } from '../config/words/units.ts'
 import type { PostgresConfig } from '../config/fleet.ts'
 import type { Snapshot } from '../snapshot/types.ts'
@@ -44,11 +44,11 @@ const PARTS: readonly Part[] = [
 ]
 
 export const migrate: Command = {
-  summary: 'bring PostgreSQL up to date, and take the data of this machine there',
+  summary: 'create the tables in PostgreSQL, and move the data of this machine there',
   options: OPTIONS,
   usage: `tollgate migrate [--to postgres] [--config DIR] [--json]
 
-Brings the tables in PostgreSQL (gateway.yaml) up to the version of this program. Gateways of the version before go on.
+Creates the tables in PostgreSQL (gateway.yaml) if there are none, as the first start of a gateway does.
 
   --to postgres  also takes what the data directory has there, as it is: accounts, endpoints with their keys, sessions,
                  tokens and the audit trail, then usage with its totals and quota windows. The gateway on that data has to
@@ -64,7 +64,7 @@ Brings the tables in PostgreSQL (gateway.yaml) up to the version of this program
     if (settings === null)
       return fail(io, json, 'gateway.yaml has no "postgres": add postgres: { url: ${TOLLGATE_POSTGRES} }')
     if (to === undefined) {
-      tell(await bringUpToDate(settings), [], io, json)
+      tell(await createTables(settings), [], io, json)
       return 0
     }
     const { dataDir } = gateway
@@ -73,7 +73,7 @@ Brings the tables in PostgreSQL (gateway.yaml) up to the version of this program
     // For as long as it takes: a gateway would charge what is taken.
     const lock = lockDataDir(dataDir)
     try {
-      const versions = await bringUpToDate(settings)
+      const versions = await createTables(settings)
       const place = { dataDir, io, settings, snapshot, show: progress(io, json) }
       tell(versions, await takeAll(place), io, json)
       return 0
@@ -88,9 +88,9 @@ interface Versions {
   readonly to: number
 }
 
-async function bringUpToDate(settings: PostgresConfig): Promise<Versions> {
+async function createTables(settings: PostgresConfig): Promise<Versions> {
   const schema = await import('../stores/postgres/schema.ts')
-  return connected({ ...settings, pool: 1 }, postgres => schema.migrate(postgres))
+  return connected({ ...settings, pool: 1 }, postgres => schema.createTables(postgres))
 }
 
 async function connected<T>(settings: PostgresConfig, work: (postgres: Postgres) => Promise<T>): Promise<T> {
@@ -162,7 +162,7 @@ function tell(
   json: Arguments['json'],
 ): void {
   const lines = () => [
-    from === to ? `the tables are up to date (version ${to})` : `the tables are of version ${to} now`,
+    from === to ? `the tables exist already (version ${to})` : `the tables were created (version ${to})`,
     ...taken.map(({ what, rows, written, isCopy }) =>
       isCopy
         ? `${what}: what is here is a copy of what PostgreSQL has`

@@ -87,7 +87,7 @@ t.test(
     await admin.query('UPDATE tollgate.version SET version = 1000')
     const { code, found } = await check(server.url)
     t.equal(code, 1)
-    t.match(found, [/the tables in PostgreSQL are of a newer Tollgate \(version 1000, here \d+\)/])
+    t.match(found, [/the tables in PostgreSQL are of a newer Tollgate \(version 1000, this one uses \d+\)/])
   },
 )
 

@@ -1,17 +1,17 @@
-/** The tables of all gateways, and bringing them up to date. */
+/** Creates the tables in PostgreSQL, and checks their version. */
 import { StoreUnavailable } from '../../ports/store-unavailable.ts'
-import { accountTables, endpointLabels } from './accounts/schema.ts'
+import { accountTables } from './accounts/schema.ts'
 import type { Postgres, Query } from './postgres.ts'
-import { usageLatencyAndPast, usageTables } from './usage/schema.ts'
+import { usageTables } from './usage/schema.ts'
 
-/** One step a version: version n is what the first n make. Steps are added, never edited, and only add: a gateway runs on the version before its own. */
-const steps: readonly string[] = [accountTables, usageTables, usageLatencyAndPast + endpointLabels]
+/** Version of the tables. A change of the tables needs the next one; tables of another version are refused. */
+const VERSION = 3
 
-/** Any number, the same for all gateways: one at a time makes tables. */
+/** Key of the advisory lock under which tables are created: the same for all gateways. */
 const LOCK = 0x54476d67
 
-/** Makes the schema, or brings it up to date. Several gateways may do so at once. Returns the versions before and after. */
-export function migrate(postgres: Postgres): Promise<{ readonly from: number; readonly to: number }> {
+/** Creates the schema if it does not exist. Several gateways may do so at once. Returns the versions before and after. */
+export function createTables(postgres: Postgres): Promise<{ readonly from: number; readonly to: number }> {
   return postgres.transaction(async query => {
     await query('SELECT pg_advisory_xact_lock($1)', [LOCK])
     await query(`CREATE SCHEMA IF NOT EXISTS ${postgres.schema}`)
@@ -19,13 +19,13 @@ export function migrate(postgres: Postgres): Promise<{ readonly from: number; re
       'CREATE TABLE IF NOT EXISTS version (one boolean PRIMARY KEY DEFAULT true CHECK (one), version int NOT NULL)',
     )
     const from = await versionOf(query)
-    if (from > steps.length) throw new Error(newer(from))
-    for (const step of steps.slice(from)) await query(step)
-    await query(
-      'INSERT INTO version (version) VALUES ($1) ON CONFLICT (one) DO UPDATE SET version = excluded.version',
-      [steps.length],
-    )
-    return { from, to: steps.length }
+    if (from > 0) refuseOtherVersion(from)
+    else {
+      await query(accountTables)
+      await query(usageTables)
+      await query('INSERT INTO version (version) VALUES ($1)', [VERSION])
+    }
+    return { from, to: VERSION }
   })
 }
 
@@ -40,23 +40,22 @@ export async function openSchema(postgres: Postgres, isFirst = false): Promise<v
   if (found?.is == null) {
     if (!isFirst)
       throw new StoreUnavailable(`PostgreSQL has no tables of Tollgate in its schema ${postgres.schema}`)
-    await migrate(postgres)
+    await createTables(postgres)
     return
   }
-  const version = await versionOf(postgres.query)
-  if (version > steps.length) throw new Error(newer(version))
-  if (version < steps.length - 1)
-    throw new Error(
-      `the tables in PostgreSQL are of an older Tollgate (version ${version}, here ${steps.length}): run tollgate migrate`,
-    )
+  refuseOtherVersion(await versionOf(postgres.query))
 }
 
-/** The version of the tables: the one before, until somebody runs `tollgate migrate`. */
-export async function versionOf(query: Query): Promise<number> {
+/** 0 if no tables were created. */
+async function versionOf(query: Query): Promise<number> {
   const [row] = await query<{ version: number }>('SELECT version FROM version')
   return row?.version ?? 0
 }
 
-function newer(version: number): string {
-  return `the tables in PostgreSQL are of a newer Tollgate (version ${version}, here ${steps.length})`
+function refuseOtherVersion(version: number): void {
+  if (version === VERSION) return
+  const writer = version > VERSION ? 'a newer' : 'an older'
+  throw new Error(
+    `the tables in PostgreSQL are of ${writer} Tollgate (version ${version}, this one uses ${VERSION})`,
+  )
 }

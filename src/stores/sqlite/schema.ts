@@ -1,4 +1,4 @@
-/** Which of our files a database is, and bringing it up to date. */
+/** Identifies the database files of Tollgate, and creates their tables. */
 import type { DatabaseSync } from './driver.ts'
 
 /** One kind of file that we keep. */
@@ -7,8 +7,10 @@ export interface Kind {
   readonly name: string
   /** Marks the file as ours (`PRAGMA application_id`). */
   readonly applicationId: number
-  /** One step a version: version n is what the first n make. Steps are added, never edited. */
-  readonly steps: readonly string[]
+  /** Version of the tables (`PRAGMA user_version`). A change of the tables needs the next one; a file of another version is refused. */
+  readonly version: number
+  /** SQL that creates the tables. */
+  readonly tables: string
 }
 
 /** Whether the file is of this kind or still empty; read before anything is written to it. */
@@ -25,26 +27,27 @@ export function isEmpty(database: DatabaseSync): boolean {
   return tables === 0
 }
 
-/** Brings the schema up to date. Runs in a write transaction. */
-export function migrate(database: DatabaseSync, kind: Kind): void {
-  const { applicationId, steps } = kind
-  const version = pragma(database, 'user_version')
-  refuseNewer(database, kind)
-  if (version === steps.length) return
-  for (const step of steps.slice(version)) database.exec(step)
-  database.exec(`PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${steps.length}`)
+/** Creates the tables in an empty file. Runs in a write transaction. */
+export function createTables(database: DatabaseSync, kind: Kind): void {
+  if (!isEmpty(database)) {
+    refuseOtherVersion(database, kind)
+    return
+  }
+  const { applicationId, version, tables } = kind
+  database.exec(`${tables}; PRAGMA application_id = ${applicationId}; PRAGMA user_version = ${version}`)
 }
 
-/** Throws when the schema is one that this version does not know. */
-export function refuseNewer(database: DatabaseSync, { name, steps }: Kind): void {
-  const version = pragma(database, 'user_version')
-  if (version > steps.length)
-    throw new Error(`${name} was written by a newer Tollgate (schema ${version}, here ${steps.length})`)
+/** Throws when the tables are those of another version. */
+export function refuseOtherVersion(database: DatabaseSync, { name, version }: Kind): void {
+  const found = pragma(database, 'user_version')
+  if (found === version || isEmpty(database)) return
+  const writer = found > version ? 'a newer' : 'an older'
+  throw new Error(`${name} was written by ${writer} Tollgate (schema ${found}, this version uses ${version})`)
 }
 
-/** Whether the schema is the one this version writes. */
-export function isUpToDate(database: DatabaseSync, { steps }: Kind): boolean {
-  return pragma(database, 'user_version') === steps.length
+/** Whether the tables are those of this version. */
+export function hasTables(database: DatabaseSync, { version }: Kind): boolean {
+  return pragma(database, 'user_version') === version
 }
 
 function pragma(database: DatabaseSync, name: 'application_id' | 'user_version'): number {

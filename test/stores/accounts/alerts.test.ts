@@ -5,7 +5,6 @@ import type { Test } from 'tap'
 import type { AlertEvent } from '../../../src/config/alerts.ts'
 import { OPERATORS } from '../../../src/ports/alerts.ts'
 import { DatabaseSync } from '../../../src/stores/sqlite/driver.ts'
-import { accountsFile } from '../../../src/stores/sqlite/accounts/schema.ts'
 import { openStore } from './support/open-store.ts'
 
 const NOW = 1_800_000_000
@@ -88,30 +87,6 @@ t.test('bug: what is due is found without reading all that waits', async t => {
   fill('acc_b', 50_000, 50)
   const many = look()
   t.ok(many < 50 * few + 50, `${few} ms with 100 messages, ${many} ms with 50 100`)
-})
-
-t.test('what waited before a file had lanes is delivered', async t => {
-  const dataDir = t.testdir()
-  const { store: made } = await openStore(t, { dataDir })
-  made.close()
-  const raw = new DatabaseSync(join(dataDir, 'accounts.db'))
-  raw.exec(`
-    DROP TABLE delivery; DROP TABLE receiver; DROP TABLE queue; DROP TABLE replica; ALTER TABLE endpoint DROP COLUMN labels;
-    CREATE TABLE delivery (
-      seq INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, target TEXT NOT NULL, type TEXT NOT NULL, body TEXT NOT NULL,
-      attempts INTEGER NOT NULL, next_at INTEGER NOT NULL
-    ) STRICT;
-    CREATE INDEX delivery_of_target ON delivery (target, seq);
-    INSERT INTO delivery VALUES (1, 'a', 'operator', 'key.rotated', '{}', 0, 10), (2, 'b', 'operator', 'network.up', '{}', 0, 10),
-      (3, 'c', 'acc_1', 'key.rotated', '{}', 2, 20);
-    PRAGMA user_version = ${accountsFile.steps.findIndex(step => step.includes('TABLE receiver'))}`)
-  raw.close()
-  const { store } = await openStore(t, { dataDir })
-  t.strictSame(store.alerts.waiting(), { operator: 2, accounts: 1 })
-  t.strictSame(store.alerts.receivers('operator', 20_000, 9), [OPERATORS])
-  t.strictSame(store.alerts.receivers('accounts', 20_000, 9), ['acc_1'])
-  t.match(store.alerts.due(OPERATORS, 20, 9), [{ id: 'b' }, { id: 'a' }])
-  t.match(store.alerts.due('acc_1', 20, 9), [{ id: 'c', attempts: 2 }])
 })
 
 t.test('a webhook with a control character in its URL is not stored', async t => {

@@ -96,15 +96,20 @@ t.test("another program's database is one sentence, and left alone", async t => 
   t.ok(readFileSync(file).equals(before))
 })
 
-t.test('a newer schema is one sentence', async t => {
+t.test('tables of another version are one sentence', async t => {
   const { dataDir, file } = await closedDatabase(t)
-  const raw = new DatabaseSync(file)
-  const newer = accountsFile.steps.length + 1
-  raw.exec(`PRAGMA user_version = ${newer}`)
-  raw.close()
-  await t.rejects(open(dataDir), {
-    message: `accounts.db was written by a newer Tollgate (schema ${newer}, here ${newer - 1})`,
-  })
+  const { version } = accountsFile
+  for (const [found, writer] of [
+    [version + 1, 'a newer'],
+    [version - 1, 'an older'],
+  ] as const) {
+    const raw = new DatabaseSync(file)
+    raw.exec(`PRAGMA user_version = ${found}`)
+    raw.close()
+    await t.rejects(open(dataDir), {
+      message: `accounts.db was written by ${writer} Tollgate (schema ${found}, this version uses ${version})`,
+    })
+  }
 })
 
 t.test('a torn file is one sentence', async t => {

@@ -5,7 +5,6 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
 import { KeyCache } from '../../../src/stores/sqlite/accounts/cache.ts'
-import { accountsFile } from '../../../src/stores/sqlite/accounts/schema.ts'
 import type { AccountStore } from '../../../src/stores/sqlite/accounts/store.ts'
 import { DatabaseSync } from '../../../src/stores/sqlite/driver.ts'
 import { openStore, openWithEndpoint } from './support/open-store.ts'
@@ -169,24 +168,4 @@ t.test('sessions of another process do not make this one forget its keys; what i
   await other.accounts.rotateToken('acc_none')
   cache.poll()
   t.equal(cache.changes, seen, 'what was refused changed nothing')
-})
-
-t.test('a file of before has its accounts, and sessions from now on', async t => {
-  const dataDir = t.testdir()
-  const before = accountsFile.steps.slice(0, 2)
-  const raw = new DatabaseSync(join(dataDir, 'accounts.db'))
-  for (const step of before) raw.exec(step)
-  raw.exec(`
-    PRAGMA application_id = ${accountsFile.applicationId};
-    PRAGMA user_version = ${before.length};
-    INSERT INTO account VALUES (1, 'acc_old', 'Acme', 'free', 'active', 0, X'00')`)
-  raw.close()
-  const { store } = await openStore(t, { dataDir })
-  const [account] = await store.accounts.list()
-  const notes = { externalId: null, email: null, labels: {} }
-  const old = { id: 'acc_old', name: 'Acme', plan: 'free', status: 'active', createdAt: 0 }
-  t.strictSame(account, { ...old, ...notes })
-  const signIn = { accountId: account!.id, tokenHash: 'ab'.repeat(32), endpointId: null }
-  const id = await store.sessions.open(signIn, START)
-  t.strictSame(store.sessions.find(id, START), signIn)
 })

@@ -2,7 +2,7 @@ import t from 'tap'
 import type { PostgresConfig } from '../../../src/config/fleet.ts'
 import { StoreUnavailable } from '../../../src/ports/store-unavailable.ts'
 import { Postgres } from '../../../src/stores/postgres/postgres.ts'
-import { migrate, openSchema } from '../../../src/stores/postgres/schema.ts'
+import { createTables, openSchema } from '../../../src/stores/postgres/schema.ts'
 import { noServers, startPostgres } from '../../support/servers.ts'
 import { until } from '../../support/until.ts'
 
@@ -30,16 +30,18 @@ t.test('PostgreSQL', { skip: noServers }, async t => {
       'where nobody says that he is the first it is away',
     )
     await Promise.all(Array.from({ length: 4 }, () => openSchema(patient, true)))
-    const { from, to } = await migrate(patient)
+    const { from, to } = await createTables(patient)
     t.equal(from, to)
   })
 
-  t.test('a schema of a newer program is refused with one sentence', async t => {
+  t.test('tables of another version are refused with one sentence', async t => {
     const other = new Postgres({ ...config, schema: 'newer', timeout: 60_000 })
-    await migrate(other)
+    await createTables(other)
     await other.query('UPDATE version SET version = 1000')
     await t.rejects(openSchema(other), { message: /of a newer Tollgate \(version 1000/ })
-    await t.rejects(migrate(other), { message: /of a newer Tollgate \(version 1000/ })
+    await t.rejects(createTables(other), { message: /of a newer Tollgate \(version 1000/ })
+    await other.query('UPDATE version SET version = 1')
+    await t.rejects(openSchema(other), { message: /of an older Tollgate \(version 1, this one uses \d+\)/ })
     await other.close()
   })
 

@@ -10,11 +10,9 @@ import { openUsageDatabase } from '../../../src/stores/sqlite/usage/database.ts'
 import { Days } from '../../../src/stores/sqlite/usage/days.ts'
 import type { Usage } from '../../../src/stores/sqlite/usage/fold.ts'
 import { rollUp } from '../../../src/stores/sqlite/usage/roll-up.ts'
-import { journalFile } from '../../../src/stores/sqlite/usage/schema.ts'
 import { answer } from '../../../src/stores/sqlite/usage/sums/answer.ts'
 import { Scan } from '../../../src/stores/sqlite/usage/sums/scan.ts'
 import { Random } from '../../support/random.ts'
-import { until } from '../../support/until.ts'
 import { NOW, open } from './parts.ts'
 import type { Parts } from './parts.ts'
 
@@ -279,39 +277,4 @@ t.test('what comes to a day that is made is added to it, and a day that runs is 
   t.equal(parts.database.database.prepare('SELECT 1 FROM usage_day WHERE hour >= ?').get(TODAY), undefined)
   parts.ledger.close()
   t.end()
-})
-
-t.test('a ledger of before has its days made while it is used', async t => {
-  const dir = t.testdir()
-  const old = new DatabaseSync(join(dir, 'journal.db'))
-  const before = journalFile.steps.slice(0, 11)
-  for (const step of before) old.exec(step)
-  const today = Math.floor(Date.now() / 86_400_000) * DAY
-  for (let hour = 1; hour <= 48; hour += 1)
-    old.exec(`INSERT INTO usage (endpoint, hour, method, account, network, calls, requests, errors, refusals, bytes_out, upstream_ms, plan)
-      VALUES ('ep_1', ${today - hour * HOUR}, 'm', 'acc_1', 'eth', 2, 4, 0, 1, 10, 5, 'free')`)
-  old.exec(`INSERT INTO totals VALUES ('ep_1', 'acc_1', 96, 192);
-    PRAGMA application_id = ${journalFile.applicationId}; PRAGMA user_version = ${before.length}`)
-  old.close()
-  const parts = open(dir)
-  const all = { ...everything, groupBy: ['time'], to: today + DAY } as const
-  t.strictSame(progress(dir), { until: 0, next: 0, endpoint: '', at: 0 }, 'the start waits for none')
-  const [atFirst] = answers(dir, all)
-  t.match(JSON.parse(atFirst.rows), [{ calls: 48 }, { calls: 48 }])
-  await until('its days are made', () => Promise.resolve(Number(progress(dir)['until']) >= today))
-  t.strictSame(answers(dir, all), [atFirst, atFirst])
-  const made = new DatabaseSync(join(dir, 'journal.db'), { readOnly: true })
-  t.strictSame(
-    made
-      .prepare('SELECT hour, calls FROM usage_day ORDER BY hour')
-      .all()
-      .map(row => ({ ...(row as object) })),
-    [
-      { hour: today - 2 * DAY, calls: 48 },
-      { hour: today - DAY, calls: 48 },
-    ],
-  )
-  made.close()
-  parts.ledger.close()
-  t.strictSame(parts.failures, [])
 })

@@ -6,7 +6,6 @@ import type { Column } from '../../../src/ports/ledger.ts'
 import { DatabaseSync } from '../../../src/stores/sqlite/driver.ts'
 import { openUsageDatabase } from '../../../src/stores/sqlite/usage/database.ts'
 import { rollUp } from '../../../src/stores/sqlite/usage/roll-up.ts'
-import { journalFile } from '../../../src/stores/sqlite/usage/schema.ts'
 import { answer } from '../../../src/stores/sqlite/usage/sums/answer.ts'
 import { Scan } from '../../../src/stores/sqlite/usage/sums/scan.ts'
 import { admitted, NOW, open, payer, reading } from './parts.ts'
@@ -101,25 +100,6 @@ t.test('hours that become days keep their counts', async t => {
   t.equal(reading(dir).detailedRows(everything).length, 1)
   t.strictSame(sums(dir, ['method']), before)
   t.strictSame(before[0]?.latency?.buckets, { 20: 24 })
-  parts.ledger.close()
-})
-
-t.test('a ledger of before is taken over: of its calls it is not known, and what comes is added', async t => {
-  const dir = t.testdir()
-  const old = new DatabaseSync(join(dir, 'journal.db'))
-  const before = journalFile.steps.slice(0, 10)
-  for (const step of before) old.exec(step)
-  const hour = Math.floor(NOW / 3_600_000) * 3600
-  old.exec(`INSERT INTO usage VALUES ('ep_1', ${hour}, 'm', 'acc_1', 'eth', 2, 4, 0, 1, 10, 5, 'free');
-    INSERT INTO totals VALUES ('ep_1', 'acc_1', 2, 4);
-    INSERT INTO journal VALUES (1, '[[1,3,3,"acc_1","ep_1","eth","m",${hour},0,"free"]]');
-    PRAGMA application_id = ${journalFile.applicationId}; PRAGMA user_version = ${before.length}`)
-  old.close()
-  const parts = open(dir)
-  t.match(sums(dir, []), [{ calls: 5, upstreamMs: 5, latency: null }])
-  await call(parts, 'm', 8)
-  parts.ledger.fold()
-  t.match(sums(dir, []), [{ calls: 6, upstreamMs: 13, latency: { buckets: { 10: 1 } } }])
   parts.ledger.close()
 })
 

@@ -5,7 +5,6 @@ import { DatabaseSync } from '../../../src/stores/sqlite/driver.ts'
 import { openUsageDatabase } from '../../../src/stores/sqlite/usage/database.ts'
 import type { Payer } from '../../../src/ports/limits.ts'
 import { rollUp } from '../../../src/stores/sqlite/usage/roll-up.ts'
-import { journalFile } from '../../../src/stores/sqlite/usage/schema.ts'
 import { answer } from '../../../src/stores/sqlite/usage/sums/answer.ts'
 import { Scan } from '../../../src/stores/sqlite/usage/sums/scan.ts'
 import type { Column } from '../../../src/ports/ledger.ts'
@@ -97,27 +96,4 @@ t.test('calls of one method in one hour are booked where they went', async t => 
   t.strictSame(told(dir), moved, 'as a day')
   t.equal(reading(dir).rows(everything)[0]?.time, MIDNIGHT / 1000)
   ledger.close()
-})
-
-t.test('a ledger of before, whose rows had one network an hour, is taken over row by row', t => {
-  const dir = t.testdir()
-  const database = new DatabaseSync(join(dir, 'journal.db'))
-  const before = journalFile.steps.slice(0, 6)
-  for (const step of before) database.exec(step)
-  const hour = MIDNIGHT / 1000 + 7 * 3600
-  database.exec(`INSERT INTO usage VALUES ('ep_1', ${hour}, 'm', 'acc_1', 'eth', 2, 4, 0, 1, 10, 5);
-    INSERT INTO refusals VALUES ('ep_1', ${hour}, 'm', 'rate_limited', 'acc_1', 'eth', 1);
-    INSERT INTO totals VALUES ('ep_1', 'acc_1', 2, 4);
-    PRAGMA application_id = ${journalFile.applicationId}; PRAGMA user_version = ${before.length}`)
-  database.close()
-  openUsageDatabase(dir).close()
-  t.strictSame(told(dir), {
-    rows: [['eth', 'm', 2, { rate_limited: 1 }]],
-    byNetwork: [['eth', 2, 1]],
-    byReason: [['eth', 1]],
-    all: [[2, 1]],
-  })
-  const [row] = reading(dir).rows(everything)
-  t.match(row, { requests: 4, errors: 0, bytesOut: 10, upstreamMs: 5 })
-  t.end()
 })

@@ -3,12 +3,10 @@ import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import type { Test } from 'tap'
-import { DatabaseSync } from '../../../src/stores/sqlite/driver.ts'
 import { openUsageDatabase } from '../../../src/stores/sqlite/usage/database.ts'
 import type { UsageDatabase } from '../../../src/stores/sqlite/usage/database.ts'
 import { Ledger } from '../../../src/stores/sqlite/usage/ledger.ts'
 import { openUsageReader } from '../../../src/stores/sqlite/usage/reader.ts'
-import { journalFile } from '../../../src/stores/sqlite/usage/schema.ts'
 import type { UsageRow } from '../../../src/ports/ledger.ts'
 import { closeToWrites, eventsTo } from './parts.ts'
 
@@ -144,40 +142,5 @@ t.test('what a failed commit was to give back of an unnamed counter has its owne
   writable()
   ledger.totals('')
   t.strictSame(seen(), [`acc_a ep_a eth eth_call ${HOUR} 1 2`])
-  t.end()
-})
-
-t.test('the journal of a killed process of an older version is read', t => {
-  const dir = t.testdir({ full: {}, empty: {} })
-  const entry = (calls: number, requests: number): unknown[] => [
-    'acc_a',
-    'ep_a',
-    'eth',
-    'eth_call',
-    HOUR,
-    HOUR,
-    calls,
-    requests,
-  ]
-  for (const [name, records] of [
-    ['full', [[entry(2, 4), entry(-1, -2)], [entry(1, 2)]]],
-    ['empty', []],
-  ] as const) {
-    const file = join(dir, name, journalFile.name)
-    const database = new DatabaseSync(file)
-    for (const step of journalFile.steps.slice(0, 2)) database.exec(step)
-    database.exec(`PRAGMA application_id = ${journalFile.applicationId}; PRAGMA user_version = 2`)
-    for (const record of records)
-      database.prepare('INSERT INTO journal (entries) VALUES (?)').run(JSON.stringify(record))
-    database.close()
-    openUsageDatabase(join(dir, name)).close()
-  }
-  t.strictSame(read(join(dir, 'full')), [`acc_a ep_a eth eth_call ${HOUR} 2 4`], 'as it was found')
-  new Ledger(
-    openUsageDatabase(join(dir, 'full')),
-    eventsTo(error => t.error(error)),
-  ).close()
-  t.strictSame(read(join(dir, 'full')), [`acc_a ep_a eth eth_call ${HOUR} 2 4`], 'and folded')
-  t.strictSame(read(join(dir, 'empty')), [])
   t.end()
 })

@@ -185,7 +185,7 @@ async function isOurs(
   return found.length > 0
 }
 
-/** Whole rows: the tables of the version before may lack a column, which is NULL then. */
+/** Whole rows. */
 function select({ name }: Table, i: number, rest: string): string {
   return `(SELECT ${i} AS tbl, row_to_json(t) AS row FROM (SELECT * FROM ${name} ${rest}) t)`
 }

@@ -72,6 +72,7 @@ export const accountTables = `
     used_at bigint,
     daily_limit bigint,
     limited_since bigint NOT NULL,
+    labels text,
     changed bigint NOT NULL,
     CHECK ((status = 'deleted') = (key_hash IS NULL) AND (status = 'deleted') = (sealed_key IS NULL))
   );
@@ -185,6 +186,3 @@ export const accountTables = `
     until timestamptz NOT NULL
   );
 `
-
-/** The second step: labels of endpoints. */
-export const endpointLabels = 'ALTER TABLE endpoint ADD COLUMN labels text;'

@@ -9,11 +9,6 @@ const ROWS = 1_000
 const KEPT = 50_000
 /** In how many changes older ones are forgotten once. */
 const FORGET_EVERY = 256
-/**
- * Columns that the tables of the version before lack. They are written only with rows that hold something there: one that held something and no longer
- * does is not NULL.
- */
-const LATER: readonly string[] = ['endpoint.labels']
 
 /** The channel on which gateways hear that something was written. */
 export const CHANNEL = 'tollgate'
@@ -64,9 +59,7 @@ export async function write(
 }
 
 function upsert({ name, key, columns }: Table, rows: readonly Row[], change: number): Part {
-  const names = columns
-    .map(column => column.name)
-    .filter(each => !LATER.includes(`${name}.${each}`) || rows.some(row => row[each] !== null))
+  const names = columns.map(column => column.name)
   const set = names.map(each => `"${each}" = excluded."${each}"`).join(', ')
   return {
     size: rows.length,

@@ -4,8 +4,7 @@
  */
 import pg from 'pg'
 import type { DatabaseSync } from '../../sqlite/driver.ts'
-import { PLAIN_SUMS, USAGE_SUMS } from '../../sqlite/usage/columns.ts'
-import { hasLatency, isLatency } from './latency.ts'
+import { isLatency, PLAIN_SUMS, USAGE_SUMS } from '../../sqlite/usage/columns.ts'
 
 /** Rows that are fetched at a time. */
 const FETCH = 2_000
@@ -51,7 +50,7 @@ export async function copyUsage(
   await atOneMoment(run, async () => {
     into.exec('BEGIN')
     if (wanted.usage) {
-      const sums = wanted.latency && (await hasLatencyIn(run)) ? USAGE_SUMS : PLAIN_SUMS
+      const sums = wanted.latency ? USAGE_SUMS : PLAIN_SUMS
       await copy(
         run,
         selectOf('usage', sums, wanted),
@@ -144,11 +143,6 @@ function selectOf(table: keyof typeof KEYS, columns: readonly string[], wanted: 
     sql: `SELECT ${[...shown, ...sums].join(', ')} FROM ${table} WHERE ${conditions.join(' AND ')} ${groupBy} HAVING count(*) > 0`,
     values,
   }
-}
-
-async function hasLatencyIn(run: Run): Promise<boolean> {
-  const [row] = await run('SELECT version FROM version')
-  return hasLatency(row?.[0] as number)
 }
 
 type Insert = (row: readonly unknown[]) => void

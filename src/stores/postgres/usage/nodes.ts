@@ -102,8 +102,6 @@ export interface Fence {
   readonly no: number
   /** The hour before which the node's rows are final. */
   readonly rolled: number
-  /** The version of the tables. */
-  readonly tables: number
 }
 
 /**
@@ -115,7 +113,7 @@ export async function fence(
   { id, epoch, acked }: Pick<NodeRow, 'id' | 'epoch' | 'acked'>,
 ): Promise<Fence | 'taken' | 'behind'> {
   const [row] = await query<Fence & { epoch: number; rev: number }>(
-    'SELECT no, rolled, epoch, rev, (SELECT version FROM version) AS tables FROM node WHERE id = $1 FOR UPDATE',
+    'SELECT no, rolled, epoch, rev FROM node WHERE id = $1 FOR UPDATE',
     [id],
   )
   if (row === undefined) return 'behind'

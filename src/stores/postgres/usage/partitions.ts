@@ -1,7 +1,6 @@
 /** The partitions of usage: one a day, made ahead; and hours become days in those that are old. */
 import { USAGE_SUMS } from '../../sqlite/usage/columns.ts'
 import type { Postgres, Query } from '../postgres.ts'
-import { sumsIn } from './latency.ts'
 
 /** Any number, the same for all gateways: one at a time looks after the tables. */
 const LOCK = 0x54476c64
@@ -16,7 +15,6 @@ const AT_ONCE = 5_000
 export interface Rolled {
   readonly table: 'usage' | 'refusal'
   readonly key: readonly string[]
-  /** In tables of today. */
   readonly sums: readonly string[]
 }
 
@@ -90,12 +88,7 @@ async function makeDay(query: Query, rolled: Rolled, before: number): Promise<bo
 }
 
 /** Of what was used before there were these tables: a day's hours become one of its rows in the partition of all of them. */
-async function makePastDay(
-  query: Query,
-  { table, key, sums: all }: Rolled,
-  before: number,
-): Promise<boolean> {
-  const sums = await sumsIn(query, all)
+async function makePastDay(query: Query, { table, key, sums }: Rolled, before: number): Promise<boolean> {
   const past = `${table}_past`
   const isHour = 'node = 0 AND hour % 86400 <> 0'
   const [first] = await query<{ hour: number | null }>(
@@ -118,11 +111,10 @@ async function makePastDay(
 /** The raw partition is dropped, and one with a row a day is there in its place, in one moment. Rows of nodes that are not final stay. */
 async function replaceByDay(
   query: Query,
-  { table, key, sums: all }: Rolled,
+  { table, key, sums }: Rolled,
   name: string,
   day: number,
 ): Promise<void> {
-  const sums = await sumsIn(query, all)
   const to = `${nameOf(table, day)}_day`
   const columns = [...key, ...sums].join(', ')
   await query(`LOCK TABLE ${name} IN SHARE MODE`)

@@ -4,7 +4,7 @@
  * Those behind that stay its own, also once it is forgotten: it may come back and report what is missing.
  */
 import type { Postgres } from '../postgres.ts'
-import { isLatency, sumsIn } from './latency.ts'
+import { isLatency } from '../../sqlite/usage/columns.ts'
 import { alone, ROLLED } from './partitions.ts'
 import type { Rolled } from './partitions.ts'
 
@@ -35,7 +35,7 @@ async function hoursOf(postgres: Postgres, { table }: Rolled): Promise<readonly 
   return rows.map(({ hour }) => hour)
 }
 
-async function moveHour(postgres: Postgres, { table, key, sums: all }: Rolled, hour: number): Promise<void> {
+async function moveHour(postgres: Postgres, { table, key, sums }: Rolled, hour: number): Promise<void> {
   const isFinal = `u.node <> 0 AND u.hour = $1 AND u.hour < n.rolled AND u.account > $2`
   for (let after = ''; ;) {
     const last = await alone(postgres, async query => {
@@ -46,7 +46,6 @@ async function moveHour(postgres: Postgres, { table, key, sums: all }: Rolled, h
         [hour, after],
       )
       if (end?.account == null) return null
-      const sums = await sumsIn(query, all)
       const columns = [...key, ...sums].join(', ')
       await query(
         `WITH moved AS (DELETE FROM ${table} AS u USING node AS n WHERE u.node = n.no AND ${isFinal} AND u.account <= $3 RETURNING u.*)

@@ -11,7 +11,7 @@ import { openDataDir } from '../data-dir.ts'
 import { prepareFile } from '../file.ts'
 import { FileLost, OpenedDatabase, OpenedFile, realPath } from '../place.ts'
 import { PATIENCE, whenFree } from '../patience.ts'
-import { migrate } from '../schema.ts'
+import { createTables } from '../schema.ts'
 import { inTransaction } from '../transaction.ts'
 
 /** accounts.db, open, up to date and unlocked. */
@@ -85,7 +85,7 @@ async function openOnce<T>(
     const prepared = await whenFree(
       () =>
         inTransaction(opened, () => {
-          migrate(opened, accountsFile)
+          createTables(opened, accountsFile)
           // Of a file that may only be read SQLite makes this a read transaction, without a word.
           opened.exec('UPDATE canary SET id = id WHERE FALSE')
           // A master key for a file that has gone would be taken for what is left of accounts.

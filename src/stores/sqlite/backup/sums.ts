@@ -5,7 +5,7 @@ import { accountsFile } from '../accounts/schema.ts'
 import { DatabaseSync } from '../driver.ts'
 import { explainFailure } from '../error.ts'
 import { checkFile } from '../file.ts'
-import { isOurs, refuseNewer } from '../schema.ts'
+import { isOurs, refuseOtherVersion } from '../schema.ts'
 import type { Kind } from '../schema.ts'
 import { OtherJournals } from '../usage/journals/outside.ts'
 import { journalFile } from '../usage/schema.ts'
@@ -24,7 +24,7 @@ export function checkCopy(dir: string, name: string): void {
   const kind = kindOf(name)
   withFile(file, false, database => {
     database.exec('PRAGMA journal_mode = DELETE')
-    refuseNewer(database, kind)
+    refuseOtherVersion(database, kind)
     if (!isOurs(database, kind)) throw new Error(`${file} is a database of another program`)
     checkFile(database, file)
   })

@@ -171,7 +171,7 @@ export interface CounterKey {
   readonly hour: number
   /** Start of the quota window in Unix seconds; 0 without a quota. */
   readonly window: number
-  /** The plan of the moment: what is paid for the calls may depend on it. Empty in what older versions have recorded. */
+  /** The plan of the moment: what is paid for the calls may depend on it. */
   readonly plan: string
 }
 

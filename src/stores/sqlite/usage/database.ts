@@ -10,7 +10,7 @@ import { closedFile } from '../closed-file.ts'
 import { explainFailure } from '../error.ts'
 import { closeFile, prepareFile } from '../file.ts'
 import { OpenedDatabase, OpenedFile, realPath, refuseLoneLog } from '../place.ts'
-import { migrate } from '../schema.ts'
+import { createTables } from '../schema.ts'
 import { inTransaction } from '../transaction.ts'
 import { journalFile } from './schema.ts'
 import { makeReadUsed, makeReadUsedBy } from './used-in-window.ts'
@@ -215,7 +215,7 @@ export function openUsageDatabase(dataDir: string, name = journalFile.name): Usa
     // A commit is safe from a killed process at once, from a power cut within a checkpoint (docs/decisions/storage.md).
     opened.exec('PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -32000')
     inTransaction(opened, () => {
-      migrate(opened, journalFile)
+      createTables(opened, journalFile)
     })
     return new UsageDatabase(opened, file, isUnchecked)
   } catch (error) {

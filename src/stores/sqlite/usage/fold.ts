@@ -8,7 +8,7 @@ import { USAGE_SUMS } from './columns.ts'
 import type { UsageCounter } from './counters.ts'
 import { daysUntil } from './days.ts'
 
-/** Of a counter without calls that upstreams were waited for, and of workers of an older version. */
+/** Of a counter without calls that upstreams were waited for. */
 const NO_LATENCY: Latency = noLatency()
 
 const TOTALS = `INSERT INTO totals VALUES (?, ?, ?, ?)
@@ -132,11 +132,8 @@ function makeAdd(database: DatabaseSync, step: keyof typeof STEP): (counter: Usa
   return (counter, hour) => {
     const { endpoint, method, account, network, calls, requests, errors, refusals, bytesOut } = counter
     const ms = Math.round(counter.upstreamMs)
-    // A worker of an older version does not say the plan, nor the latency.
-    const plan = (counter.plan as string | undefined) ?? ''
-    const latency = (counter.latency as Latency | null | undefined) ?? NO_LATENCY
-    const sums = [calls, requests, errors, refusals, bytesOut, ms, ...latency]
-    usage.get(endpoint, hour, method, network, ...(isDay ? [] : [account, plan]), ...sums)
+    const sums = [calls, requests, errors, refusals, bytesOut, ms, ...(counter.latency ?? NO_LATENCY)]
+    usage.get(endpoint, hour, method, network, ...(isDay ? [] : [account, counter.plan]), ...sums)
     if (counter.reasons !== null)
       for (const [reason, count] of counter.reasons)
         refused.get(endpoint, hour, method, network, reason, ...(isDay ? [] : [account]), count)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from '../driver.ts'
 import { explainFailure } from '../error.ts'
 import { refuseLoneLog } from '../place.ts'
-import { isEmpty, isOurs, isUpToDate } from '../schema.ts'
+import { isEmpty, isOurs, refuseOtherVersion } from '../schema.ts'
 import { journalFile } from './schema.ts'
 import { OtherJournals } from './journals/outside.ts'
 import { readOldest, readTotals } from './read.ts'
@@ -43,8 +43,7 @@ export function openUsageReader(dataDir: string): OpenReader {
       return nothing
     }
     if (!isOurs(database, journalFile)) throw new Error(`${file} is a database of another program`)
-    if (!isUpToDate(database, journalFile))
-      throw new Error(`${file} was written by another version of Tollgate; its serve brings it up to date`)
+    refuseOtherVersion(database, journalFile)
     const others = new OtherJournals(database, dataDir, PATIENCE)
     const rows = new RowReader(database, others)
     return {

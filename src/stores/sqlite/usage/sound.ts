@@ -5,7 +5,7 @@ import { DatabaseSync } from '../driver.ts'
 import { explainFailure } from '../error.ts'
 import { CHECKED_AT_ONCE, checkFile } from '../file.ts'
 import { refuseLoneLog, sizeOf } from '../place.ts'
-import { isOurs, refuseNewer } from '../schema.ts'
+import { isOurs, refuseOtherVersion } from '../schema.ts'
 import { LOCK_NAME } from './lock.ts'
 import { journalFile } from './schema.ts'
 
@@ -20,7 +20,7 @@ export function refuseUnusableJournal(dataDir: string): void {
   try {
     database = new DatabaseSync(file, { readOnly: true, timeout: 1000 })
     if (!isOurs(database, journalFile)) throw new Error(`${file} is a database of another program`)
-    refuseNewer(database, journalFile)
+    refuseOtherVersion(database, journalFile)
     if (sizeOf(file) <= CHECKED_AT_ONCE) checkFile(database, file)
   } catch (error) {
     throw explainFailure(file, error)

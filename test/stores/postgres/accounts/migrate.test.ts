@@ -2,7 +2,7 @@
 import t from 'tap'
 import { migrateAccounts } from '../../../../src/stores/postgres/accounts/migrate.ts'
 import { Postgres } from '../../../../src/stores/postgres/postgres.ts'
-import { migrate } from '../../../../src/stores/postgres/schema.ts'
+import { createTables } from '../../../../src/stores/postgres/schema.ts'
 import { openAccounts } from '../../../../src/stores/sqlite/accounts/store.ts'
 import { noServers, startPostgres } from '../../../support/servers.ts'
 import { tempDir } from '../../../support/temp-dir.ts'
@@ -19,7 +19,7 @@ t.test('what is in the way of a migration', { skip: noServers }, async t => {
   const config = configOf(server.url, 'tollgate')
   const postgres = new Postgres(config)
   t.teardown(() => postgres.close())
-  await migrate(postgres)
+  await createTables(postgres)
   const dataDir = await tempDir(t)
   await makeEndpoints(dataDir, 10)
   const place = { dataDir, env: ENV, timeout: config.timeout, progress: () => undefined }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { migrateAccounts } from '../../../../src/stores/postgres/accounts/migrate.ts'
 import { Postgres } from '../../../../src/stores/postgres/postgres.ts'
-import { migrate } from '../../../../src/stores/postgres/schema.ts'
+import { createTables } from '../../../../src/stores/postgres/schema.ts'
 import { DatabaseSync } from '../../../../src/stores/sqlite/driver.ts'
 import { startPostgres } from '../../../support/servers.ts'
 import { tempDir } from '../../../support/temp-dir.ts'
@@ -18,7 +18,7 @@ export async function migratesTwice(t: Test, endpoints: number): Promise<void> {
   const before = contents(dataDir)
   const postgres = new Postgres(config)
   t.teardown(() => postgres.close())
-  await migrate(postgres)
+  await createTables(postgres)
   const place = { dataDir, env: ENV, timeout: config.timeout, progress: () => undefined }
   let begin = performance.now()
   const first = await migrateAccounts(postgres, place)

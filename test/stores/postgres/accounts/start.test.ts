@@ -3,7 +3,6 @@ import { randomBytes } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { EndpointChange, EndpointWithKey } from '../../../../src/ports/endpoints.ts'
 import { openAccounts } from '../../../../src/stores/sqlite/accounts/store.ts'
 import { startPostgresProxy } from '../../../support/postgres-proxy.ts'
 import { noServers, startPostgres } from '../../../support/servers.ts'
@@ -70,37 +69,6 @@ t.test('a start with PostgreSQL', { skip: noServers }, async t => {
     const again = await openAccounts({ dataDir, env: ENV })
     t.equal(again.accounts.find(account.id) !== null, true)
     again.close()
-  })
-
-  t.test('on the tables of the version before all goes on but labels, which they lack', async t => {
-    const config = fresh()
-    const [one, other] = [await openMachine(t, config), await openMachine(t, config)]
-    await one.postgres.query('ALTER TABLE endpoint DROP COLUMN labels')
-    const { account } = await one.store.accounts.create({ name: 'x', plan: 'free' })
-    const wish = { accountId: account.id, network: 'bsc', name: 'a' }
-    const { id } = (await one.store.endpoints.create(wish)) as EndpointWithKey
-    const change = (change: EndpointChange) => one.store.endpoints.change(null, id, change)
-    const seen = async () => {
-      await other.puller.pull()
-      return other.store.endpoints.find(null, id)
-    }
-    await change({ name: 'b' })
-    t.match(await seen(), { name: 'b', labels: {} })
-    await t.rejects(change({ labels: { team: 'wallet' } }), { code: '42703' })
-    t.match(one.store.endpoints.find(null, id), { name: 'b', labels: {} })
-
-    await one.postgres.query('ALTER TABLE endpoint ADD COLUMN labels text')
-    await change({ labels: { team: 'wallet' } })
-    t.match(await seen(), { labels: { team: 'wallet' } })
-    await change({ labels: { team: null } })
-    t.strictSame((await seen())?.labels, {})
-    await change({ labels: { team: 'wallet' } })
-    await one.store.accounts.purge(account.id)
-    t.strictSame(
-      await one.postgres.query('SELECT labels FROM endpoint'),
-      [{ labels: '{}' }],
-      'nor in PostgreSQL',
-    )
   })
 
   t.test('a replica is not taken for accounts of its own', async t => {

@@ -5,7 +5,6 @@ import t from 'tap'
 import type { Test } from 'tap'
 import { openUsageDatabase } from '../../../../src/stores/sqlite/usage/database.ts'
 import type { UsageDatabase } from '../../../../src/stores/sqlite/usage/database.ts'
-import type { Usage } from '../../../../src/stores/sqlite/usage/fold.ts'
 import { HandedOver } from '../../../../src/stores/sqlite/usage/journals/hand-over.ts'
 import type { Batch, TakeOver } from '../../../../src/stores/sqlite/usage/journals/hand-over.ts'
 import { openUsageReader } from '../../../../src/stores/sqlite/usage/reader.ts'
@@ -374,27 +373,6 @@ t.test('whatever a killed worker had committed is in the ledger once, whenever i
     }),
     { seed: 20_261_123, numRuns: 25 },
   )
-})
-
-t.test('a worker of an older version, which counts no latency, is taken over', t => {
-  const dir = dirOf(t)
-  const ledger = openUsageDatabase(dir)
-  const key = {
-    account: 'acc_1',
-    endpoint: 'ep_1',
-    network: 'eth',
-    method: 'm',
-    hour: 3600,
-    window: 0,
-    plan: 'free',
-  }
-  const counts = { calls: 1, requests: 5, errors: 0, refusals: 0, reasons: null, bytesOut: 7, upstreamMs: 3 }
-  ledger.take(FILE, 1, [{ ...key, ...counts } as unknown as Usage])
-  t.match(reading(dir).detailedRows({ from: 0, to: NOW, by: 'hour' }), [
-    { calls: 1, requests: 5, upstreamMs: 3, latency: null },
-  ])
-  ledger.close()
-  t.end()
 })
 
 t.test('a journal that was taken over, and not removed, is not taken over again', t => {

@@ -53,7 +53,7 @@ async function reply(query: SumsQuery): Promise<WorkerReply> {
 async function sum(query: SumsQuery, end: number): Promise<SumsPage> {
   const memory = new DatabaseSync(':memory:')
   try {
-    for (const step of journalFile.steps) memory.exec(step)
+    memory.exec(journalFile.tables)
     const expired = (): void => {
       if (performance.now() > end) throw new TookTooLong()
     }

@@ -6,7 +6,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { DatabaseSync } from '../../driver.ts'
 import { explainFailure } from '../../error.ts'
 import { refuseLoneLog } from '../../place.ts'
-import { isOurs, isUpToDate } from '../../schema.ts'
+import { isOurs, hasTables } from '../../schema.ts'
 import { openUsageDatabase } from '../database.ts'
 import type { UsageDatabase } from '../database.ts'
 import type { Usage } from '../fold.ts'
@@ -191,8 +191,8 @@ function openLeft(dataDir: string, file: string): DatabaseSync {
   try {
     refuseLoneLog(path)
     left = new DatabaseSync(path, { readOnly: true })
-    if (isOurs(left, journalFile) && isUpToDate(left, journalFile)) return left
-    // Of an older version, or killed while it was made.
+    if (isOurs(left, journalFile) && hasTables(left, journalFile)) return left
+    // Its process was killed before it had created the tables.
     left.close()
     left = undefined
     openUsageDatabase(dataDir, file).close()
