@@ -68,10 +68,9 @@ const BY: Readonly<Record<LoadedBy, string>> = {
   signal: 'by SIGHUP',
 }
 
-/** What was just saved may have been taken by then; an older gateway does not say when. */
-function unchanged({ version, taken }: Omit<ReloadResult, 'taken'> & { readonly taken?: Taken }): string {
-  const since = taken === undefined ? '' : `, taken ${BY[taken.by]} ${ago(taken.at)}`
-  return `nothing changed: version ${version} is already served${since}`
+/** The file watcher may have taken what was just saved. */
+function unchanged({ version, taken }: ReloadResult): string {
+  return `nothing changed: version ${version} is already served, taken ${BY[taken.by]} ${ago(taken.at)}`
 }
 
 /** What the gateway answers. */

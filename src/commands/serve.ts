@@ -42,7 +42,7 @@ reports that it is ready, and with WatchdogSec that it lives.
       role === null || role.is === 'primary'
         ? start(options, role).then(serving => serveUntilSignalled(serving, io))
         : (await import('../app/workers/child.ts')).runChild(options, role)
-    if (role?.is === 'primary' && role.hearsWhy === true) served.catch(reportFailure)
+    if (role?.is === 'primary') served.catch(reportFailure)
     const code = await served
     await output.close()
     return code

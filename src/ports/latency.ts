@@ -51,7 +51,7 @@ export function percentile(latency: Latency, share: number): number | null {
   return BOUNDS.at(-1)!
 }
 
-/** As readers are told; null where no call was counted: also in what older versions have recorded. */
+/** As readers are told; null where no call was counted. */
 export function shownLatency(latency: Latency): ShownLatency | null {
   const [p50, p95] = [percentile(latency, 0.5), percentile(latency, 0.95)]
   if (p50 === null || p95 === null) return null

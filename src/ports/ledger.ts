@@ -62,7 +62,6 @@ export interface LinesQuery {
 /** One line of a bill: what an account used on one plan, of what it is split by. */
 export interface UsageLine {
   readonly accountId: string
-  /** Empty where an older version has recorded it. */
   readonly plan: string
   /** An endpoint's id, a network, a method, or the beginning of a day in Unix seconds; empty where nothing splits. */
   readonly of: string | number

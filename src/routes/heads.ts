@@ -124,7 +124,7 @@ export class Heads {
   takeTip(slug: string, tip: TipReport, now: number): void {
     const own = this.#heads.get(slug)
     const anchor = anchorOf(tip.anchor, now) ?? own?.anchor ?? null
-    const agreement = anchorOf(tip.agreement ?? null, now) ?? own?.agreement ?? null
+    const agreement = anchorOf(tip.agreement, now) ?? own?.agreement ?? null
     this.#heads.set(slug, { ...tip, anchor, agreement })
   }
 

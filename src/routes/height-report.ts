@@ -36,8 +36,7 @@ export interface TipReport {
   readonly blockTime: number
   /** The last height that is more than one route's word; null while there is none. */
   readonly anchor: AnchorReport | null
-  /** Absent in the reports of an older version. */
-  readonly agreement?: AgreementReport | null
+  readonly agreement: AgreementReport | null
 }
 
 /** An anchor as another process reads it: the clocks of two processes do not compare. */

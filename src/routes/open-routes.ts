@@ -76,8 +76,6 @@ function definitionOf(
   connect: number,
 ): string {
   const known = [chain.family, chain.chainId, chain.genesisHash, chain.head, chain.identity]
-  // Absent where it says nothing: then the hash is that of earlier versions, beside which this one may serve.
-  const several = batch === 1 ? {} : { batch }
-  const definition = JSON.stringify({ network, known, http, headers, limits, connect, ...several })
+  const definition = JSON.stringify({ network, known, http, headers, limits, connect, batch })
   return createHash('sha256').update(definition).digest('base64url')
 }

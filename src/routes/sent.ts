@@ -34,8 +34,8 @@ export interface SentNews {
   readonly hash: string
   /** Whose call it was: the endpoint, or on the public route the address. */
   readonly reader: string
-  /** Out of whose share it is remembered: the account, or on the public route the address. Absent from processes of an older version. */
-  readonly holder?: string
+  /** Out of whose share it is remembered: the account, or on the public route the address. */
+  readonly holder: string
   readonly route: string
   /** Whether the hash is that of the bytes that were sent. Absent where nobody had to know. */
   readonly isProven?: boolean
@@ -69,7 +69,7 @@ export class Sent {
 
   /** What is new; null where nothing is. */
   #take(
-    { network, hash, reader, route, holder = reader, isProven: wasProven = false }: SentNews,
+    { network, hash, reader, route, holder, isProven: wasProven = false }: SentNews,
     isProven: () => boolean,
   ): Taken | null {
     const now = this.#clock.monotonic()

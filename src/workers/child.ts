@@ -156,7 +156,7 @@ export class Child {
   #fork(role: Role, { prepared, ready, failed }: Starting): void {
     const { file, args, env } = this.#program
     const child = fork(file, args, {
-      env: withRole(env, { ...role, hearsWhy: true }),
+      env: withRole(env, role),
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...this.#sockets.map(({ fd }) => fd)],
     })
     this.#process = child

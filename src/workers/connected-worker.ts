@@ -4,9 +4,6 @@ import type { Channel } from './channel.ts'
 import type { Hello, KeeperQuestions, News, Questions, Served } from './messages.ts'
 import { Pulse } from './pulse.ts'
 
-/** The version of the protocol from which on workers answer `ping`. */
-const PINGED = 2
-
 /** What the keeper has for all of them. */
 export interface WorkerParts {
   readonly holdings: HoldingsOfAll
@@ -58,7 +55,7 @@ export class ConnectedWorker {
 
   /** Looks whether it answers; to be called every `LOOK_EVERY` milliseconds. */
   look(): void {
-    if (this.hello.protocol >= PINGED) this.#pulse.look()
+    this.#pulse.look()
   }
 
   async #recall(recalled: readonly Recalled[]): Promise<readonly number[]> {

@@ -235,11 +235,8 @@ export class Keeper {
       },
       sums: async ({ query }) => {
         await this.gather()
-        // A worker of an older version names neither.
-        return { page: await ledger.sum({ ...NO_FILTER, ...query }) }
+        return { page: await ledger.sum(query) }
       },
     }
   }
 }
-
-const NO_FILTER = { network: null, method: null }

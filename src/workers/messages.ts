@@ -37,7 +37,7 @@ export interface Hello {
   readonly version: string
   /** The version of the configuration that a worker serves; empty while it starts, and of the keeper. */
   readonly serves: string
-  /** Which process it is: what another keeper has granted, this one knows nothing of. Absent from older programs. */
+  /** Which process it is: what another keeper has granted, this one knows nothing of. Absent while a keeper starts. */
   readonly instance?: string
   /** What a worker holds: a keeper that is new knows nothing of it. */
   readonly holdings?: readonly HeldCount[]
@@ -74,13 +74,13 @@ export type News =
   | { readonly t: 'damaged'; readonly why: string }
   /** How many machines share the limits. */
   | { readonly t: 'machines'; readonly live: number }
-  /** The highest block of a network that a client was shown, and the route that showed it, which older programs leave out. */
+  /** The highest block of a network that a client was shown, and the route that showed it. */
   | {
       readonly t: 'shown'
       readonly network: string
       readonly scale: Scale
       readonly head: number
-      readonly route?: string | null
+      readonly route: string | null
     }
   /** A route has taken a transaction. */
   | { readonly t: 'sent'; readonly sent: SentNews }
@@ -112,8 +112,7 @@ export interface Questions {
     readonly said: { readonly account: string; readonly endpoints: readonly string[] | null }
     readonly told: {
       readonly totals: readonly (readonly [endpoint: string, totals: Totals])[]
-      /** Absent from keepers of an older version. */
-      readonly isStale?: boolean
+      readonly isStale: boolean
     }
   }
   /** A page of sums. */

@@ -13,7 +13,7 @@ import { withRole } from './role.ts'
 export class NextPrimary {
   readonly #process: ChildProcess
   #why: string | null = null
-  /** Whether it takes connections over: one of an older program does not. */
+  /** Whether its workers serve. */
   #takesConnections = false
 
   constructor({ file, args, env }: Program, gateway: string, { listen, admin, probes }: Sockets) {
@@ -25,14 +25,13 @@ export class NextPrimary {
         listen: FIRST_SOCKET,
         admin: FIRST_SOCKET + 1,
         probes: probes === null ? null : FIRST_SOCKET + 2,
-        hearsWhy: true,
       }),
       stdio: ['ignore', 'inherit', 'inherit', 'ipc', ...sockets.map(({ fd }) => fd)],
     })
     this.#process.on('error', () => undefined)
     this.#process.on('message', (said: Report) => {
       if (said.t === 'failed') this.#why = said.why
-      else if (said.t === 'workers') this.#takesConnections = said.takesConnections === true
+      else if (said.t === 'workers') this.#takesConnections = true
     })
     this.#process.once('exit', (code, signal) => {
       this.#why ??= signal ?? `code ${String(code)}`

@@ -11,8 +11,8 @@ export type Report =
   | { readonly t: 'ready' }
   /** The operator wants all processes replaced; the primary as well, or only the others. */
   | { readonly t: 'restart'; readonly primary: boolean }
-  /** The workers of the next primary serve; one of an older program takes no connections over. */
-  | { readonly t: 'workers'; readonly takesConnections?: true }
+  /** The workers of the next primary serve, and take connections over. */
+  | { readonly t: 'workers' }
   /** A connection on which nothing is in flight, which comes with it and goes on to another worker. */
   | { readonly t: 'connection'; readonly isKept: boolean }
   /** A keeper that waits for the end of the one before it has read what it can by then. */

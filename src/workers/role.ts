@@ -3,28 +3,21 @@
 import type { Bound } from '../http/admin/running.ts'
 import { withoutPassedOn } from './activation.ts'
 
-/** What every role says. */
-interface AnyRole {
-  /** The primary hears why a process does not start; an older one takes any report for `ready`. */
-  readonly hearsWhy?: true
-}
-
 /** Serves the admin listener, and keeps what all workers share. */
-export interface KeeperRole extends AnyRole {
+export interface KeeperRole {
   readonly is: 'keeper'
   /** What the gateway is called from its start to its end, whoever serves it. */
   readonly gateway: string
   /** The primary's process id: the one that the operator knows. */
   readonly primary: number
   readonly workers: number
-  /** How many of them serve already; absent where an older program is the primary. */
-  readonly there?: number
+  /** How many of them serve already. */
+  readonly there: number
   /** It is to follow another keeper: it begins when the primary says so. */
   readonly waits?: true
   /** Workers that are still to be replaced, as in the order `restarting`. */
   readonly restarting?: readonly number[] | null
-  /** Absent where an older program is the primary. */
-  readonly dataDir?: string
+  readonly dataDir: string
   /** Where clients connect, and the operator. */
   readonly bound: Bound
   /** Descriptors of the operator's listening sockets, which outlive this process. */
@@ -33,7 +26,7 @@ export interface KeeperRole extends AnyRole {
 }
 
 /** Serves calls. */
-export interface WorkerRole extends AnyRole {
+export interface WorkerRole {
   readonly is: 'worker'
   /** Its place among its like, from 1. */
   readonly slot: number
@@ -44,7 +37,7 @@ export interface WorkerRole extends AnyRole {
 }
 
 /** Takes over from an older primary, with the sockets of which it passes on the descriptors. */
-export interface PrimaryRole extends AnyRole {
+export interface PrimaryRole {
   readonly is: 'primary'
   readonly gateway: string
   readonly listen: number

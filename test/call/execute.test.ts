@@ -129,7 +129,11 @@ t.test('bug: of a kept answer a block was believed to which no node can have com
     routes: [],
   } as unknown as Network
   const heads = new Heads()
-  heads.takeTip('eth', { head: 1_000, blockTime: 12_000, anchor: { height: 1_000, ago: 0 } }, 0)
+  heads.takeTip(
+    'eth',
+    { head: 1_000, blockTime: 12_000, anchor: { height: 1_000, ago: 0 }, agreement: null },
+    0,
+  )
   const floors = new Floors(() => 0)
   const live = { floors, upstreams: new Upstreams(heads), clock: { monotonic: () => 0 } } as unknown as Live
   note({ network, reader: 'r', route: null }, 'head', 1_001, live)

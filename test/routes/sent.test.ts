@@ -107,13 +107,6 @@ t.test('bug: who sent what another reader had sent before was not known to have 
   t.end()
 })
 
-t.test('a process of an older version does not say whose share it is', t => {
-  const sent = new Sent(new TestClock())
-  sent.takeIn({ network: 'eth', hash, reader: 'r', route: 'a' })
-  t.strictSame([sent.takers('eth', hash), sent.lastOf('eth', 'r')], [['a'], ['a']])
-  t.end()
-})
-
 t.test('a route has come to the newest block that it has shown, for ten seconds', t => {
   const shown = new ShownBlock()
   t.notOk(shown.hasReached(0, 0))

@@ -24,7 +24,7 @@ export async function runChild(options: AppOptions, role: KeeperRole | WorkerRol
     await (role.is === 'keeper' ? runKeeper(options, role) : runWorker(options, role))
     return 0
   } catch (error) {
-    if (role.hearsWhy === true) reportFailure(error)
+    reportFailure(error)
     throw error
   } finally {
     // The way to the primary would keep this process alive.

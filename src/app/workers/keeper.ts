@@ -72,8 +72,8 @@ export async function startKeeper(
     if (config === null || snapshot === null) throw new ConfigError(loaded.problems)
     return await start({ config, snapshot, ...loaded })
   } catch (error) {
-    const rejected = error instanceof ConfigError && role.dataDir !== undefined ? error.problems : null
-    const served = rejected === null ? null : await servedByWorkers(role.dataDir!)
+    const rejected = error instanceof ConfigError ? error.problems : null
+    const served = rejected === null ? null : await servedByWorkers(role.dataDir)
     if (served === null) throw error
     const compiled = await inTimeSlices(compileInSteps(served.config, served.version))
     const keeper = await start(
@@ -125,7 +125,7 @@ async function open(
   const { upstreams } = gateway.live
   const keeper: Keeper = new Keeper({
     ...limits.parts,
-    workers: role.there ?? role.workers,
+    workers: role.there,
     takeOver: (...batch) => {
       left.take(...batch)
     },

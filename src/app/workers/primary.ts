@@ -105,7 +105,7 @@ function mayKeep(primary: Pick<Primary, 'passOn'>): Promise<void> {
       else if (order.t === 'connection' && handle !== undefined) primary.passOn(handle, order.isKept === true)
     })
     void parentGone().then(resolve)
-    report({ t: 'workers', takesConnections: true })
+    report({ t: 'workers' })
   })
 }
 

@@ -45,7 +45,7 @@ export function* csvLines(rows: Iterable<Row>, detail: boolean): Generator<strin
     ].join(',')
 }
 
-/** Without latency, of calls that no upstream was waited for or an older version has recorded, its cells are empty. */
+/** Without latency, of calls that no upstream was waited for, its cells are empty. */
 function detailCells({ latency, ...row }: Row): (string | number)[] {
   const { bytesOut = 0, upstreamMs = 0, refusalsByReason = {} } = row
   const reasons = Object.entries(refusalsByReason).map(([reason, count]) => `${reason}:${count}`)

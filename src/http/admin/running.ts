@@ -12,17 +12,17 @@ export interface Running {
   /** Its configuration directory. */
   readonly configDir: string
   readonly dataDir: string
-  /** Its listeners, once all are open; those of an older gateway are not told. */
+  /** Its listeners, once all are open. */
   readonly bound?: Bound
   /** What happened to files of its data directory while they were open; absent while all are there. */
   readonly lost?: 'removed' | 'replaced'
   /** Why it takes no changes of accounts: their file is damaged. Absent while that is not known. */
   readonly damaged?: string
-  /** Why it records no usage and refuses calls: its journal is damaged. Absent while that is not known; an older gateway does not say. */
+  /** Why it records no usage and refuses calls: its journal is damaged. Absent while that is not known. */
   readonly damagedJournal?: string
   /** That it finishes its calls and goes; absent while it serves. */
   readonly draining?: true
-  /** The id of the master key that a process begins with which is started beside it now; an older gateway does not say. */
+  /** The id of the master key that a process begins with which is started beside it now. */
   readonly masterKey?: string
 }
 

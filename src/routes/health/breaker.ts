@@ -27,8 +27,8 @@ export interface BreakerStanding {
   /** Its last pause, and what is left of it. */
   readonly pause: number
   readonly left: number
-  /** Whether a probe was answered since it opened; absent from older processes. */
-  readonly isVouchedFor?: boolean
+  /** Whether a probe was answered since it opened. */
+  readonly isVouchedFor: boolean
   /** What failed last. */
   readonly last: LastFailure | null
 }
@@ -59,7 +59,7 @@ export class Breaker {
   }
 
   /** Is open for at least as long as that of another process. */
-  match({ pause, left, isVouchedFor = false }: BreakerStanding, now: number): void {
+  match({ pause, left, isVouchedFor }: BreakerStanding, now: number): void {
     if (this.#testing) return
     this.#isVouchedFor = isVouchedFor
     this.#pause = Math.max(this.#pause, pause)

@@ -49,7 +49,7 @@ export interface RouteReport {
   readonly claim: (HeightReport & { readonly number: number }) | null
   /** How far its network has come; null while nobody can say. */
   readonly tip: TipReport | null
-  /** The newest block that it holds to be final, and what is final on its network. Absent from an older version. */
+  /** The newest block that it holds to be final, and what is final on its network; absent where nothing of it is cached. */
   readonly final?: number | null
   readonly finality?: FinalityReport
   readonly outcome: (Omit<Outcome, 'at'> & { readonly ago: number }) | null
