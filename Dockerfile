@@ -12,7 +12,7 @@ RUN npm ci --ignore-scripts
 COPY tsconfig.json tsconfig.build.json ./
 COPY build ./build
 COPY schema ./schema
-# The build parses the catalogue, and makes the bytecode of all that a first start does, so that a start need not.
+# The build parses the catalogue and compiles the schemas, so that a start need not.
 COPY networks.yaml routes.yaml methods.yaml plans.yaml gateway.yaml ./
 COPY src ./src
 COPY dashboard ./dashboard

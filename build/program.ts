@@ -1,19 +1,17 @@
 /**
- * Bundles the program into dist/, in place of hundreds of files, which took most of the time of a start: all commands as one script (script.ts),
- * and a file for each thread and each other process. tsc has checked the types before.
+ * Bundles the program into dist/, because loading hundreds of files takes most of the time of a start: an entry for each process and thread, and
+ * chunks that they share. tsc checks the types before.
  */
-import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs'
+import { chmodSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
-import type { BuildOptions, Plugin } from 'esbuild'
+import type { Plugin } from 'esbuild'
 import { catalogueModule } from './catalogue.ts'
-import { dist, publish } from './publish.ts'
 import { validatorsModule } from './validators.ts'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-mkdirSync(dist, { recursive: true })
-const target = mkdtempSync(join(dist, 'new-'))
+const dist = join(root, 'dist')
 
 /** What the built program has in place of a file. */
 const replaced: Plugin = {
@@ -52,15 +50,33 @@ function replacedOnce(text: string, from: string, to: string): string {
   return text.replace(from, to)
 }
 
-/** What all bundles have in common. */
-const common = {
+rmSync(dist, { recursive: true, force: true })
+await build({
   absWorkingDir: root,
-  outdir: target,
+  outdir: dist,
+  entryPoints: {
+    main: 'src/main.ts',
+    // The same without its process, for the tests.
+    program: 'src/commands/program.ts',
+    worker: 'src/reload/worker.ts',
+    'usage-worker': 'src/stores/sqlite/usage/sums/worker.ts',
+    'usage-fleet-worker': 'src/stores/postgres/usage/sums/worker.ts',
+    'usage-checkpoints': 'src/stores/sqlite/usage/checkpoint-worker.ts',
+    'file-check': 'src/stores/sqlite/check-process.ts',
+  },
   bundle: true,
+  // Files beside the program (dist/dashboard, ../package.json) are found from any chunk.
+  chunkNames: '[name]-[hash]',
+  splitting: true,
+  format: 'esm',
   platform: 'node',
   target: 'node20',
   // Optional parts of ws that are not installed.
   external: ['bufferutil', 'utf-8-validate'],
+  // Packages in CommonJS ask for Node's own modules with it.
+  banner: {
+    js: `import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);`,
+  },
   plugins: [replaced],
   sourcemap: true,
   sourcesContent: false,
@@ -71,60 +87,5 @@ const common = {
   // Node prints the line in which an exception was thrown that nobody caught.
   lineLimit: 200,
   logLevel: 'warning',
-} as const satisfies BuildOptions
-
-/** Bundles all commands as a script. */
-async function buildScript(): Promise<void> {
-  await build({
-    ...common,
-    entryPoints: { program: 'src/commands/program.ts' },
-    format: 'cjs',
-    outExtension: { '.js': '.cjs' },
-    // A script has no loader of its own.
-    supported: { 'dynamic-import': false },
-    define: { 'import.meta.url': 'url', 'import.meta.resolve': 'undefined' },
-    // As a script it comes to a function (script.ts); as a CommonJS module it calls that itself.
-    banner: {
-      js: `(run=>typeof module=="object"?run(module,require,require("node:url").pathToFileURL(__filename).href):run)(function(module,require,url){`,
-    },
-    footer: { js: '})' },
-  })
-}
-
-/** Bundles what other processes and threads begin with. */
-async function buildEntries(): Promise<void> {
-  await build({
-    ...common,
-    entryPoints: {
-      main: 'src/main.ts',
-      // The same without its process, for the tests.
-      program: 'src/commands/program.ts',
-      worker: 'src/reload/worker.ts',
-      'usage-worker': 'src/stores/sqlite/usage/sums/worker.ts',
-      'usage-fleet-worker': 'src/stores/postgres/usage/sums/worker.ts',
-      'usage-checkpoints': 'src/stores/sqlite/usage/checkpoint-worker.ts',
-      'file-check': 'src/stores/sqlite/check-process.ts',
-    },
-    // Files beside the program (dist/dashboard, ../package.json) are found from any chunk.
-    chunkNames: '[name]-[hash]',
-    splitting: true,
-    format: 'esm',
-    // Packages in CommonJS ask for Node's own modules with it.
-    banner: {
-      js: `import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);`,
-    },
-    plugins: [replaced, loaded],
-  })
-}
-
-/** The program where it is the script. */
-const loaded: Plugin = {
-  name: 'loaded',
-  setup(entries) {
-    entries.onResolve({ filter: /[\\/]program\.ts$/ }, () => ({ path: join(root, 'build/load-program.ts') }))
-  },
-}
-
-await buildScript()
-await buildEntries()
-publish(target)
+})
+chmodSync(join(dist, 'main.js'), 0o755)

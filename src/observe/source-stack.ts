@@ -4,20 +4,15 @@ import { SourceMap } from 'node:module'
 import type { SourceMapPayload } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
-/** The program's script, which is named without its folder (build/script.ts). */
-const SCRIPT = 'program.cjs'
-const PLACE = /(file:\/\/(?:(?!file:\/\/)\S)+\.js|\bprogram\.cjs):(\d+):(\d+)/g
+const PLACE = /(file:\/\/(?:(?!file:\/\/)\S)+\.js):(\d+):(\d+)/g
 
 /** Read with the first bug, since reading them at the start would cost 5 MiB; null for files that have none. */
 const maps = new Map<string, SourceMap | null>()
 
-/** A stack with the places that were bundled from src/ named by file and line there; `beside` is a file beside the script. */
-export function sourceStack(stack: string, beside = import.meta.url): string {
+/** A stack with the places that were bundled from src/ named by file and line there. */
+export function sourceStack(stack: string): string {
   return stack.replace(PLACE, (place: string, file: string, line: string, column: string) => {
-    const found = mapOf(file === SCRIPT ? new URL(file, beside).href : file)?.findEntry(
-      Number(line) - 1,
-      Number(column) - 1,
-    )
+    const found = mapOf(file)?.findEntry(Number(line) - 1, Number(column) - 1)
     if (found === undefined || !('originalSource' in found)) return place
     const { originalSource, originalLine, originalColumn } = found
     return `${originalSource.replace(/^(\.\.\/)+/, '')}:${originalLine + 1}:${originalColumn + 1}`

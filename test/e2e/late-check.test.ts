@@ -4,14 +4,12 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { presentBuild } from '../../build/publish.ts'
 import { DatabaseSync } from '../../src/stores/sqlite/driver.ts'
 import { checkLate, type LateCheck } from '../../src/stores/sqlite/late-check.ts'
 import { mainFile } from '../support/paths.ts'
 import { until, within } from '../support/until.ts'
 
-const dist = dirname(mainFile)
-const checkProcess = join(dist, presentBuild(dist) ?? '', 'file-check.js')
+const checkProcess = join(dirname(mainFile), 'file-check.js')
 
 /** Milliseconds for processes of the lowest priority, which wait for all others of a busy machine. */
 const PATIENCE = 120_000

@@ -10,7 +10,7 @@ interface Program {
 
 let loaded: Promise<Program> | undefined
 
-/** Loads it by its bytecode, as a process would: with maps, Node.js would compile all commands, and read the map of each of them (build/script.ts). */
+/** Loads it without its source maps, which Node.js would read for each chunk. */
 async function loadProgram(file: string): Promise<Program> {
   const mapped = process.sourceMapsEnabled
   process.setSourceMapsEnabled(false)
