@@ -112,7 +112,7 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
     openProbing: (
       ...[upstreams, heads, observer]: Parameters<Parameters<typeof makeGateway>[1]['openProbing']>
     ) => {
-      keepPaces(settings.dataDir, heads, closing)
+      keepPaces(begun.state, heads, closing)
       return new Prober(upstreams, heads, snapshot, logRoutes(log, observer, alerts))
     },
   }

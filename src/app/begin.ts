@@ -13,6 +13,7 @@ import { loadSnapshot } from '../snapshot/load-snapshot.ts'
 import type { LoadedSnapshot } from '../snapshot/load-snapshot.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import { takingBack } from '../stores/sqlite/accounts/take-back.ts'
+import { StateFile } from '../stores/sqlite/state-file.ts'
 import { isLocked } from '../stores/sqlite/usage/lock.ts'
 import type { Closing } from './closing.ts'
 import { logJournal } from './log/log-journal.ts'
@@ -39,6 +40,7 @@ export interface Begun {
   readonly snapshot: Snapshot
   readonly problems: readonly Problem[]
   readonly stores: Stores
+  readonly state: StateFile
   readonly certificate: Certificate | null
   readonly log: Logger
   readonly metrics: Metrics
@@ -78,12 +80,13 @@ export async function refuseServed(settings: Snapshot['gateway'], log: () => Log
   }
 }
 
-/** Opens the stores; rejects with ConfigError, or with one sentence for the operator. */
+/** Opens the stores; rejects with ConfigError, or with one sentence for the operator. `gateway` is its name where a keeper begins. */
 export async function begin(
   { env, makeLog }: AppOptions,
   { config, snapshot, problems: found, places }: Valid,
   closing: Closing,
   undoing: Closing,
+  gateway: string | null = null,
 ): Promise<Begun> {
   const settings = snapshot.gateway
   const log = makeLog(settings.log.level)
@@ -93,6 +96,9 @@ export async function begin(
   const stores = await openStores(settings, env, { log, events }, closing)
   const problems = [...found, ...inUseProblems(config, stores.accounts.inUse, places, 'warning')]
   if (problems.some(({ severity }) => severity === 'error')) throw new ConfigError(problems)
+  const state = new StateFile(settings.dataDir, gateway, error => {
+    log.warn({ err: error }, 'state.json cannot be written: a process that follows knows nothing of this one')
+  })
   const certificate = await openCertificate(settings.tls)
   if (certificate !== null)
     metrics.gauge(
@@ -101,5 +107,5 @@ export async function begin(
       [],
       () => [[[], certificate.expiresAt]],
     )
-  return { config, snapshot, problems, stores, certificate, log, metrics }
+  return { config, snapshot, problems, stores, state, certificate, log, metrics }
 }

@@ -1,44 +1,24 @@
-/** Keeps how quickly networks make blocks in a file, for the process that comes after this one. */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs'
+/** Keeps how quickly networks make blocks, for the process that comes after this one. */
 import type { Heads } from '../routes/heads.ts'
+import type { StateFile } from '../stores/sqlite/state-file.ts'
 import type { Closing } from './closing.ts'
-import { stateFile } from '../stores/sqlite/data-dir.ts'
 
 /** How often they are written down, in milliseconds. */
 const EVERY = 30_000
 
 /** Has `heads` begin with what is kept, and keeps what is measured from now on. */
-export function keepPaces(dataDir: string, heads: Heads, closing: Closing): void {
-  const file = stateFile(dataDir, 'paces.json')
-  heads.expect(read(file))
-  const write = (): void => {
+export function keepPaces(state: StateFile, heads: Heads, closing: Closing): void {
+  const kept = Object.entries(state.read('paces') ?? {})
+  heads.expect(
+    new Map(kept.filter((pace): pace is [string, number] => typeof pace[1] === 'number' && pace[1] > 0)),
+  )
+  const keep = async (): Promise<void> => {
     const paces = heads.paces()
-    if (paces.size > 0) replace(file, JSON.stringify(Object.fromEntries(paces)))
+    if (paces.size > 0) await state.keep('paces', Object.fromEntries(paces))
   }
-  const timer = setInterval(write, EVERY).unref()
+  const timer = setInterval(() => void keep(), EVERY).unref()
   closing.push(() => {
     clearInterval(timer)
-    write()
+    return keep()
   })
-}
-
-/** Empty where the file is missing or incomplete. */
-function read(file: string): ReadonlyMap<string, number> {
-  try {
-    const paces = Object.entries(JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>)
-    return new Map(
-      paces.filter((pace): pace is [string, number] => typeof pace[1] === 'number' && pace[1] > 0),
-    )
-  } catch {
-    return new Map()
-  }
-}
-
-function replace(file: string, text: string): void {
-  try {
-    writeFileSync(`${file}.new`, text, { mode: 0o600 })
-    renameSync(`${file}.new`, file)
-  } catch {
-    // That a disk is full is logged by those who cannot do without it.
-  }
 }

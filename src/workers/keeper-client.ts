@@ -113,7 +113,7 @@ export class KeeperClient implements LimitStore, HoldingStore, Ledger {
 
   async totals(account: string, endpointIds?: readonly string[]): Promise<EndpointTotals> {
     const { totals, isStale } = await this.#read('totals', { account, endpoints: endpointIds ?? null })
-    return isStale === true ? Object.assign(new Map(totals), { isStale }) : new Map(totals)
+    return isStale ? Object.assign(new Map(totals), { isStale }) : new Map(totals)
   }
 
   /** What an account has used of a quota, on all workers. */

@@ -2,11 +2,10 @@
  * What the processes of a gateway have counted, those included that have ended: Prometheus takes a sum that falls for a counter that has begun
  * anew, and adds all of it once more.
  */
-import { readFileSync } from 'node:fs'
-import { rename, writeFile } from 'node:fs/promises'
 import type { Metrics } from '../observe/metrics.ts'
 import { countersOf, wholeMetrics } from '../observe/whole-metrics.ts'
 import { atOnce, inTimeSlices } from '../reload/time-slices.ts'
+import type { StateFile } from '../stores/sqlite/state-file.ts'
 
 /** What one process tells. */
 export interface ProcessMetrics {
@@ -24,39 +23,27 @@ export async function metricsOf(metrics: Metrics): Promise<ProcessMetrics> {
   return { process: THIS_PROCESS, text: (await metrics.text()).toString() }
 }
 
-/** The file. */
 interface Saved {
-  readonly gateway: string
   readonly ended: string
   readonly running: Readonly<Record<string, string>>
 }
 
-/** Kept in a file, for the process that comes after this one. */
+/** Kept for the process that comes after this one. */
 export class KeptCounters {
-  readonly #file: string
-  /** What the gateway is called from its start to its end; what another has left is nothing to add to. */
-  readonly #gateway: string
-  readonly #failed: (error: Error) => void
+  readonly #state: StateFile
   /** What those have counted that have ended. */
-  #ended = ''
+  #ended: string
   /** The counters of each of the others, as last recorded. */
-  readonly #running = new Map<string, string>()
-  #saving: Promise<void> | null = null
-  #isSaved = true
-  #hasFailed = false
+  readonly #running: Map<string, string>
 
-  /** `failed` hears when the file cannot be written, once. */
-  constructor(file: string, gateway: string, failed: (error: Error) => void) {
-    this.#file = file
-    this.#gateway = gateway
-    this.#failed = failed
-    const saved = read(file)
-    if (saved?.gateway !== gateway) return
-    this.#ended = saved.ended
-    this.#running = new Map(Object.entries(saved.running))
+  constructor(state: StateFile) {
+    this.#state = state
+    const saved = state.read('counters') as Saved | null
+    this.#ended = saved?.ended ?? ''
+    this.#running = new Map(Object.entries(saved?.running ?? {}))
   }
 
-  /** Records the metrics of some processes. */
+  /** Records the metrics of some processes; resolves when they are in the file. */
   async record(all: readonly ProcessMetrics[]): Promise<void> {
     for (const { process, text } of all) this.#running.set(process, await inTimeSlices(countersOf(text)))
     for (const [process, text] of this.#running)
@@ -64,8 +51,8 @@ export class KeptCounters {
         this.#running.delete(process)
         this.#ended = atOnce(wholeMetrics([this.#ended, text]))
       }
-    this.#isSaved = false
-    this.#saving ??= this.#save()
+    const running = Object.fromEntries(this.#running)
+    await this.#state.keep('counters', { ended: this.#ended, running } satisfies Saved)
   }
 
   /**
@@ -74,40 +61,9 @@ export class KeptCounters {
    */
   async with(now: readonly ProcessMetrics[]): Promise<readonly string[]> {
     await this.record(now)
-    await this.saved()
     const heard = new Set(now.map(({ process }) => process))
     const silent = [...this.#running].filter(([process]) => !heard.has(process))
     return [...now.map(({ text }) => text), ...silent.map(([, text]) => text), this.#ended]
-  }
-
-  /** Resolves when the file has everything. */
-  async saved(): Promise<void> {
-    await this.#saving
-  }
-
-  async #save(): Promise<void> {
-    while (!this.#isSaved) {
-      this.#isSaved = true
-      const running = Object.fromEntries(this.#running)
-      const saved: Saved = { gateway: this.#gateway, ended: this.#ended, running }
-      try {
-        await writeFile(`${this.#file}.new`, JSON.stringify(saved), { mode: 0o600 })
-        await rename(`${this.#file}.new`, this.#file)
-      } catch (error) {
-        if (!this.#hasFailed) this.#failed(error as Error)
-        this.#hasFailed = true
-      }
-    }
-    this.#saving = null
-  }
-}
-
-/** What is there to be read; null where it is not, or is no whole file. */
-function read(file: string): Saved | null {
-  try {
-    return JSON.parse(readFileSync(file, 'utf8')) as Saved
-  } catch {
-    return null
   }
 }
 

@@ -1,13 +1,19 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { Closing } from '../../src/app/closing.ts'
 import { keepPaces } from '../../src/app/keep-paces.ts'
 import { Heads } from '../../src/routes/heads.ts'
 import { LiveRoute } from '../../src/routes/live-route.ts'
+import { StateFile } from '../../src/stores/sqlite/state-file.ts'
 import type { Route } from '../../src/snapshot/types.ts'
 
 const network = { slug: 'eth', family: 'evm', maxLag: { unit: 'ms', value: 30_000 } } as const
+
+const stateIn = (dir: string) =>
+  new StateFile(dir, null, error => {
+    t.error(error)
+  })
 
 function routes(): readonly LiveRoute[] {
   return ['a', 'b'].map(id => {
@@ -21,7 +27,7 @@ t.test('bug: a new process took a route of a quick chain for one that is behind'
   const dir = t.testdir({})
   const before = new Heads()
   const first = new Closing()
-  keepPaces(dir, before, first)
+  keepPaces(stateIn(dir), before, first)
   const [one, other] = routes()
   // A block a second.
   for (let second = 0; second < 60; second += 5)
@@ -30,7 +36,7 @@ t.test('bug: a new process took a route of a quick chain for one that is behind'
   await first.close()
   const heads = new Heads()
   const next = new Closing()
-  keepPaces(dir, heads, next)
+  keepPaces(stateIn(dir), heads, next)
   const [ahead, behind] = routes()
   heads.claim(network, ahead!, 2_006, [ahead!, behind!], 0)
   heads.claim(network, behind!, 2_000, [ahead!, behind!], 0)
@@ -38,15 +44,16 @@ t.test('bug: a new process took a route of a quick chain for one that is behind'
   heads.claim(network, ahead!, 2_036, [ahead!, behind!], 30_000)
   t.not(heads.lagOf(network, behind!), 'none', 'thirty-six are not')
   await next.close()
-  t.match(JSON.parse(readFileSync(join(dir, 'paces.json'), 'utf8')), { eth: 1_000 })
+  t.match(JSON.parse(readFileSync(join(dir, 'state.json'), 'utf8')), {
+    gateway: null,
+    paces: { eth: 1_000 },
+  })
 })
 
-t.test('a file that is none is as no file', async t => {
-  const dir = t.testdir({ 'paces.json': '{"eth":' })
+t.test('what is no pace is as none', async t => {
+  const dir = t.testdir({ 'state.json': '{"paces":{"eth":-1,"base":"1"}}' })
   const closing = new Closing()
-  keepPaces(dir, new Heads(), closing)
-  writeFileSync(join(dir, 'paces.json'), '{"eth":-1}')
-  keepPaces(dir, new Heads(), closing)
+  keepPaces(stateIn(dir), new Heads(), closing)
   await closing.close()
   t.pass('it starts')
 })

@@ -6,8 +6,6 @@ import { createAccess } from '../support/accounts.ts'
 import { startGateway } from '../support/gateway.ts'
 import { startNode } from '../support/scripted-node.ts'
 
-const STATE = ['counters.json', 'networks-down.json', 'paces.json', 'reloads.json']
-
 const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8)
 
 for (const workers of [1, 2])
@@ -22,11 +20,9 @@ for (const workers of [1, 2])
     t.match(await access.call('eth_chainId'), { result: '0x3e9' })
     await gateway.stop()
     const data = join(gateway.dir, 'data')
-    for (const name of STATE) {
-      writeFileSync(join(data, name), '{}')
-      // What a process leaves that was killed while it wrote.
-      writeFileSync(join(data, `${name}.new`), '{}')
-    }
+    writeFileSync(join(data, 'state.json'), '{}')
+    // What a process leaves that was killed while it wrote.
+    writeFileSync(join(data, 'state.json.new'), '{}')
     for (const name of readdirSync(data)) if (name !== 'master.key') chmodSync(join(data, name), 0o644)
     chmodSync(data, 0o755)
 
@@ -46,12 +42,12 @@ t.test('a folder that has files of others stays as it is, and so do they', async
   })
   await gateway.stop()
   const data = join(gateway.dir, 'data')
-  for (const name of ['paces.json', 'notes.json']) {
+  for (const name of ['state.json', 'notes.json']) {
     writeFileSync(join(data, name), '{}')
     chmodSync(join(data, name), 0o644)
   }
   chmodSync(data, 0o755)
   await gateway.start()
-  const modes = ['', 'paces.json', 'notes.json'].map(name => modeOf(join(data, name)))
+  const modes = ['', 'state.json', 'notes.json'].map(name => modeOf(join(data, name)))
   t.strictSame(modes, ['755', '600', '644'])
 })

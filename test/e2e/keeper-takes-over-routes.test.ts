@@ -112,6 +112,6 @@ t.test('a keeper raises the alarm that is due, the next not again, and one after
   await until('it is over', () => Promise.resolve(words().length > 1))
   t.strictSame(words(), [DOWN, UP])
   t.ok(Number(told()[1]!['downMs']) > 500, 'from when the first of them raised it')
-  const kept = await readFile(join(gateway.dir, 'data', 'networks-down.json'), 'utf8')
-  t.strictSame((JSON.parse(kept) as { readonly since: unknown }).since, {})
+  const kept = await readFile(join(gateway.dir, 'data', 'state.json'), 'utf8')
+  t.strictSame((JSON.parse(kept) as { readonly networksDown: unknown }).networksDown, {})
 })

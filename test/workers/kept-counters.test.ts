@@ -1,20 +1,19 @@
-import { readFileSync, writeFileSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
 import { spawnSync } from 'node:child_process'
 import t from 'tap'
 import { KeptCounters } from '../../src/workers/kept-counters.ts'
 import { countersOf, wholeMetrics } from '../../src/observe/whole-metrics.ts'
 import { atOnce } from '../../src/reload/time-slices.ts'
+import { StateFile } from '../../src/stores/sqlite/state-file.ts'
 
 /** One that runs as long as this test does. */
 const here = `${process.pid}-1`
 /** One that has ended. */
 const gone = `${spawnSync(process.execPath, ['-e', '']).pid}-1`
 
-const none = (error: Error): void => {
-  t.error(error)
-}
+const stateIn = (dir: string, gateway = 'one') =>
+  new StateFile(dir, gateway, error => {
+    t.error(error)
+  })
 const text = (calls: number, open: number) =>
   [
     '# HELP calls_total Calls',
@@ -43,52 +42,29 @@ const sum = async (counters: KeptCounters, now: Parameters<KeptCounters['with']>
 }
 
 t.test('what was counted by a process that has ended stays, and what it held does not', async t => {
-  const counters = new KeptCounters(join(t.testdir({}), 'counters.json'), 'one', none)
+  const counters = new KeptCounters(stateIn(t.testdir({})))
   t.strictSame(await sum(counters, [{ process: gone, text: text(5, 2) }]), [5, 5, 2])
   t.strictSame(await sum(counters, [{ process: here, text: text(3, 1) }]), [8, 8, 1])
   t.strictSame(await sum(counters, [{ process: here, text: text(4, 0) }]), [9, 9, 0])
-  await counters.saved()
 })
 
 t.test('one that does not answer counts with what it told last', async t => {
-  const counters = new KeptCounters(join(t.testdir({}), 'counters.json'), 'one', none)
+  const counters = new KeptCounters(stateIn(t.testdir({})))
   await sum(counters, [{ process: here, text: text(5, 2) }])
   t.strictSame(await sum(counters, []), [5, 5, NaN])
   t.strictSame(await sum(counters, [{ process: here, text: text(6, 2) }]), [6, 6, 2])
-  await counters.saved()
 })
 
 t.test('who comes next goes on, in the same gateway only', async t => {
-  const file = join(t.testdir({}), 'counters.json')
-  const first = new KeptCounters(file, 'one', none)
+  const dir = t.testdir({})
+  const first = new KeptCounters(stateIn(dir))
   await first.record([
     { process: gone, text: text(5, 2) },
     { process: here, text: text(1, 2) },
   ])
-  await first.saved()
-  const next = new KeptCounters(file, 'one', none)
+  const next = new KeptCounters(stateIn(dir))
   t.strictSame(await sum(next, [{ process: here, text: text(2, 1) }]), [7, 7, 1])
-  await next.saved()
-  t.strictSame(await sum(new KeptCounters(file, 'another', none), []), [NaN, NaN, NaN])
-})
-
-t.test('a file that cannot be read is as none, and one that cannot be written is told once', async t => {
-  const dir = t.testdir({})
-  const file = join(dir, 'counters.json')
-  writeFileSync(file, '{"gateway":"one","ended')
-  const before = new KeptCounters(file, 'one', none)
-  t.strictSame(await sum(before, [{ process: here, text: text(1, 1) }]), [1, 1, 1])
-  await before.saved()
-  await mkdir(join(dir, 'counters.json.new'))
-  const failures: Error[] = []
-  const counters = new KeptCounters(file, 'one', error => failures.push(error))
-  for (let i = 0; i < 3; i += 1) {
-    t.strictSame(await sum(counters, [{ process: here, text: text(i, 1) }]), [i, i, 1])
-    await counters.saved()
-  }
-  t.match(failures, [{ code: 'EISDIR' }])
-  t.equal(failures.length, 1)
-  t.doesNotThrow(() => readFileSync(file))
+  t.strictSame(await sum(new KeptCounters(stateIn(dir, 'another')), []), [NaN, NaN, NaN])
 })
 
 t.test('counters and histograms are what only grows', t => {

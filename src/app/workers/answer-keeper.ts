@@ -113,7 +113,7 @@ export class Started {
     else if (news.t === 'accounts') this.#serving?.keys.poll()
     else if (news.t === 'sent') sent?.takeIn(news.sent)
     else if (news.t === 'shown') {
-      const { network, scale, head, route = null } = news
+      const { network, scale, head, route } = news
       const served = this.#serving?.gateway.snapshot.networks[network]
       // Readers are held to the block, so which route has come to it has to be known as well.
       if (served !== undefined && route !== null)

@@ -1,51 +1,41 @@
 /** Keeps which networks are without a route: a keeper that follows another one alarms for none twice, and ends what that one began. */
 import type { RouteEvents } from '../../routes/health/route-watch.ts'
-import type { KeeperRole } from '../../workers/role.ts'
-import { keepForNext, readKept } from './kept-for-next.ts'
-import { stateFile } from '../../stores/sqlite/data-dir.ts'
+import type { StateFile } from '../../stores/sqlite/state-file.ts'
 
 type NetworkEvents = Pick<RouteEvents, 'networkDown' | 'networkUp'>
 
-/** The file: since when, in milliseconds of the epoch, by network. */
-interface Kept {
-  readonly since: Readonly<Record<string, number>>
-}
+/** Since when each is down, in milliseconds of the epoch. */
+type Kept = Readonly<Record<string, number>>
 
 /** What the keeper before has left. */
 export interface DownNetworks {
   /** For how many milliseconds each was down; null where no keeper was there before. */
   readonly before: ReadonlyMap<string, number> | null
-  /** Has what is heard of networks from now on kept too. */
+  /** Has what is heard of networks from now on kept, and then told. */
   readonly heard: <E extends NetworkEvents>(events: E) => E
 }
 
-/** Reads the file of the keeper before. */
-export function keepDownNetworks(
-  dataDir: string,
-  { gateway, there = 0 }: Pick<KeeperRole, 'gateway' | 'there'>,
-): DownNetworks {
-  const file = stateFile(dataDir, 'networks-down.json')
-  const kept = readKept(file, gateway) as Kept | null
-  const since = new Map(Object.entries(kept?.since ?? {}))
-  const keep = (): void => {
-    keepForNext(file, gateway, { since: Object.fromEntries(since) } satisfies Kept)
-  }
+/** `there` is how many workers serve already: they have a keeper behind them. */
+export function keepDownNetworks(state: StateFile, there: number): DownNetworks {
+  const since = new Map(Object.entries((state.read('networksDown') ?? {}) as Kept))
+  const keep = (): Promise<void> => state.keep('networksDown', Object.fromEntries(since) satisfies Kept)
   const now = Date.now()
   const downFor = [...since].map(([slug, at]) => [slug, Math.max(0, now - at)] as const)
   return {
-    // Workers that serve have a keeper behind them.
     before: there === 0 && since.size === 0 ? null : new Map(downFor),
     heard: events => ({
       ...events,
       networkDown: (slug, why) => {
         since.set(slug, Date.now())
-        keep()
-        events.networkDown(slug, why)
+        void keep().then(() => {
+          events.networkDown(slug, why)
+        })
       },
       networkUp: (slug, ms) => {
         since.delete(slug)
-        keep()
-        events.networkUp(slug, ms)
+        void keep().then(() => {
+          events.networkUp(slug, ms)
+        })
       },
     }),
   }

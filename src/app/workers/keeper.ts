@@ -34,9 +34,7 @@ import { auditReload, keepAudit } from '../keep-audit.ts'
 import { openAdmin } from '../open-listeners.ts'
 import { openReloader } from '../open-reloader.ts'
 import { gatheredReports, openUsageOf } from '../open-usage.ts'
-import { keepForNext, readKept } from './kept-for-next.ts'
 import { openRoutes } from './open-routes.ts'
-import { stateFile } from '../../stores/sqlite/data-dir.ts'
 
 /** Milliseconds that a worker gets to compile a configuration, and for which a start waits for what killed workers have left. */
 const TO_COMPILE = 10_000
@@ -66,7 +64,12 @@ export async function startKeeper(
 ): Promise<RunningKeeper> {
   const start = (valid: Valid, rejected: readonly Problem[] | null = null): Promise<RunningKeeper> =>
     orUndo(async (closing, undoing) =>
-      open(options, role, { ...(await begin(options, valid, closing, undoing)), rejected }, closing),
+      open(
+        options,
+        role,
+        { ...(await begin(options, valid, closing, undoing, role.gateway)), rejected },
+        closing,
+      ),
     )
   try {
     if (config === null || snapshot === null) throw new ConfigError(loaded.problems)
@@ -105,15 +108,9 @@ async function open(
     complete.catch(() => undefined),
     TO_TAKE_OVER,
   )
-  const counters = new KeptCounters(stateFile(settings.dataDir, 'counters.json'), role.gateway, error => {
-    log.warn(
-      { err: error },
-      'counters cannot be kept: those of a process that ends leave the metrics with it',
-    )
-  })
+  const counters = new KeptCounters(begun.state)
   closing.push(async () => {
     await counters.record([await metricsOf(metrics)])
-    await counters.saved()
   })
   const served: { now: { config: Config; version: string } } = { now: { config, version: snapshot.version } }
   const fleet = await openUsageOf(snapshot, { stores, metrics, log, complete }, closing)
@@ -121,7 +118,7 @@ async function open(
   closing.push(() => left.close())
   const limits = await openLimits(begun, role, { ...fleet, config: () => served.now.config }, closing)
   const usage = gatheredUsage(fleet.usage, () => keeper.gather())
-  const { gateway, prober } = openRoutes(begun, role, { ...fleet, usage }, options, closing)
+  const { gateway, prober } = openRoutes(begun, role.there, { ...fleet, usage }, options, closing)
   const { upstreams } = gateway.live
   const keeper: Keeper = new Keeper({
     ...limits.parts,
@@ -171,7 +168,6 @@ async function open(
   const self = (): Running => ({ ...started, bound: role.bound, ...(state.isLeft ? { draining: true } : {}) })
   const restarting: { left: readonly number[] | null } = { left: role.restarting ?? null }
   keepAudit(accounts.audit, () => gateway.snapshot.gateway, log, closing)
-  const reloads = stateFile(settings.dataDir, 'reloads.json')
   const reloading = openReloader(
     {
       ...options,
@@ -185,10 +181,8 @@ async function open(
       inUse: accounts.inUse,
       heard: auditReload(accounts.audit, log),
       kept: {
-        before: { known: readKept(reloads, role.gateway) as KnownReloads | null, rejected: begun.rejected },
-        keep: known => {
-          keepForNext(reloads, role.gateway, known)
-        },
+        before: { known: begun.state.read('reloads') as KnownReloads | null, rejected: begun.rejected },
+        keep: known => void begun.state.keep('reloads', known),
       },
       taken: async (next, version) => {
         served.now = { config: next, version }

@@ -3,7 +3,6 @@ import { ByteBudget } from '../../limits/byte-budget.ts'
 import { MemoryLimits } from '../../limits/memory.ts'
 import type { Gateway } from '../../call/gateway.ts'
 import { Prober } from '../../routes/health/prober.ts'
-import type { KeeperRole } from '../../workers/role.ts'
 import type { AppOptions, Begun } from '../begin.ts'
 import type { Closing } from '../closing.ts'
 import { makeGateway } from '../gateway.ts'
@@ -14,10 +13,10 @@ import { openRecords } from '../open-records.ts'
 import type { Usage } from '../open-usage.ts'
 import { keepDownNetworks } from './keep-down-networks.ts'
 
-/** Probes the routes. It takes no calls: what it knows of routes is for the operator and the workers. */
+/** Probes the routes. It takes no calls: what it knows of routes is for the operator and the workers. `workers` serve already. */
 export function openRoutes(
   begun: Begun,
-  role: Pick<KeeperRole, 'gateway' | 'there'>,
+  workers: number,
   { usage, others, usedInWindow }: Usage,
   { output }: Pick<AppOptions, 'output'>,
   closing: Closing,
@@ -25,7 +24,7 @@ export function openRoutes(
   const { stores, snapshot, log, metrics } = begun
   const { accounts, keys, ledger } = stores
   const made: { prober?: Prober } = {}
-  const down = keepDownNetworks(snapshot.gateway.dataDir, role)
+  const down = keepDownNetworks(begun.state, workers)
   const alerts = openAlerts(
     {
       gateway: () => gateway,
@@ -51,7 +50,7 @@ export function openRoutes(
       limits: new MemoryLimits(usedInWindow),
       journal: ledger.charging,
       openProbing: (upstreams, heads, observer) => {
-        keepPaces(snapshot.gateway.dataDir, heads, closing)
+        keepPaces(begun.state, heads, closing)
         const events = down.heard(logRoutes(log, observer, alerts))
         return (made.prober = new Prober(upstreams, heads, snapshot, events, { before: down.before }))
       },

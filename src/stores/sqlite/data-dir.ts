@@ -7,25 +7,16 @@ const FOLDER = 0o700
 const FILE = 0o600
 const OTHERS = 0o077
 
-/** What a process keeps for the one that comes after it. Each is written beside its place first, as `NAME.new`. */
-const STATE_FILES = ['counters.json', 'networks-down.json', 'paces.json', 'reloads.json'] as const
+/** What a process keeps for the one that comes after it. */
+export const STATE_FILE = 'state.json'
 
 /**
  * What we write there: databases with their logs, the lock, state, where the gateway listens. Not `master.key`, which is refused when it was
  * open to others: tightened, nobody would learn that it may be known.
  */
 const OURS =
-  /^((accounts|journal|journal-\d+-[0-9a-f]{16})\.db|(serve|journal-\d+-[0-9a-f]{16})\.lock)(-wal|-shm|-journal)?$|^serve\.json$|^keeper\.sock$/
+  /^((accounts|journal|journal-\d+-[0-9a-f]{16})\.db|(serve|journal-\d+-[0-9a-f]{16})\.lock)(-wal|-shm|-journal)?$|^serve\.json$|^state\.json(\.new)?$|^keeper\.sock$/
 const ALSO_OURS = 'master.key'
-
-/** Where a file of state is: one that has no name here could not be told from files of others. */
-export function stateFile(dataDir: string, name: (typeof STATE_FILES)[number]): string {
-  return join(dataDir, name)
-}
-
-function isOurs(name: string): boolean {
-  return OURS.test(name) || STATE_FILES.some(file => name === file || name === `${file}.new`)
-}
 
 /** Makes the directory, closed to others, or tightens what is there: files of ours, and the folder when it holds nothing else. */
 export function openDataDir(dataDir: string): void {
@@ -40,7 +31,7 @@ export function openDataDir(dataDir: string): void {
   if (process.platform === 'win32') return
   // Whatever this process writes is its owner's alone; SQLite gives its logs the mode of their file.
   process.umask(process.umask(OTHERS) | OTHERS)
-  for (const name of names) if (isOurs(name)) tighten(join(dataDir, name), FILE)
+  for (const name of names) if (OURS.test(name)) tighten(join(dataDir, name), FILE)
   // A folder that others use as well is not ours to close.
   if (names.length > 0 && holdsOnlyOurs(names)) tighten(dataDir, FOLDER)
 }
@@ -104,7 +95,7 @@ export function missingFolders(dir: string): readonly string[] {
 
 /** Whether a data directory has nothing in it but what we write there. */
 export function holdsOnlyOurs(names: readonly string[]): boolean {
-  return names.every(name => isOurs(name) || name.startsWith(ALSO_OURS))
+  return names.every(name => OURS.test(name) || name.startsWith(ALSO_OURS))
 }
 
 /** Removes folders, outermost first in the list, as far as they are empty. */
