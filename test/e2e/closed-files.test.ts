@@ -153,15 +153,3 @@ t.test('check --data of a data directory of somebody else', async t => {
   t.equal(open.code, 1)
   t.match(open.stdout, isRoot ? 'cannot be written: permission denied' : `accounts.db.*mode is ${mode}`)
 })
-
-t.test('a place that takes no files is not a full disk', t => {
-  for (const args of [['serve'], ['account', 'create', 'acme', '--plan', 'paid', '--init']]) {
-    const { code, stderr } = run('/proc/self', ...args)
-    t.equal(code, 1)
-    t.match(stderr, /^tollgate: .*\/proc\/self.*: .*takes no files there.*$/m, args.join(' '))
-    t.notMatch(stderr, 'full')
-  }
-  const checked = run('/proc/self', 'check', '--data')
-  t.match(checked, { code: 1, stdout: / dataDir: .*takes no files there/ })
-  t.end()
-})

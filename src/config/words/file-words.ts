@@ -13,9 +13,6 @@ const WORDS: Readonly<Record<string, string>> = {
   ENOTDIR: 'it is not a directory',
   ENOSPC: 'the disk is full',
   EPIPE: 'nobody reads it',
-  EBADF: 'it is not open for that',
-  ENAMETOOLONG: 'the name is too long',
-  ELOOP: 'its links go in a circle',
 }
 
 /** Why a file or folder could not be used, as the end of a sentence. */

@@ -55,7 +55,7 @@ export function whyNoneMade(dir: string): string | null {
     tryToMake(dir)
     return null
   } catch (error) {
-    return faultIn(error)
+    return accessFault(error)
   }
 }
 
@@ -66,24 +66,11 @@ function tryToMake(dir: string): void {
 
 /** What cannot be done with a directory, and why. */
 function unusable(dataDir: string, error: unknown): string {
-  const { code = '', syscall, path = '' } = error as NodeJS.ErrnoException
+  const { code, syscall, path = '' } = error as NodeJS.ErrnoException
   const cannot = `the data directory ${dataDir} cannot be`
   if (syscall === 'scandir') return `${cannot} read: ${accessFault(error)}`
-  if (path.startsWith(join(dataDir, '/'))) return `${cannot} written: ${faultIn(error)}`
-  return `${cannot} made: ${IN_A_PATH[code] ?? faultIn(error)}`
-}
-
-/** Why something cannot be made in a folder. A file system like /proc answers that what is to be made is not there. */
-function faultIn(error: unknown): string {
-  return (error as NodeJS.ErrnoException).code === 'ENOENT'
-    ? 'its file system takes no files there; name another one'
-    : accessFault(error)
-}
-
-/** What is said of a folder of its path. */
-const IN_A_PATH: Readonly<Record<string, string>> = {
-  ENOTDIR: 'part of its path is not a directory',
-  EEXIST: 'part of its path is a link to nowhere',
+  if (path.startsWith(join(dataDir, '/'))) return `${cannot} written: ${accessFault(error)}`
+  return `${cannot} made: ${code === 'ENOTDIR' ? 'part of its path is not a directory' : accessFault(error)}`
 }
 
 /** The folders of a path that are not there yet, outermost first. */
