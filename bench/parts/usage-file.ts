@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from '../../src/stores/sqlite/driver.ts'
 import { closeFile } from '../../src/stores/sqlite/file.ts'
 import { openUsageDatabase } from '../../src/stores/sqlite/usage/database.ts'
-import { windowAt } from '../../src/limits/account-meter.ts'
+import { windowAt } from '../../src/limits/window.ts'
 import { fillUsage } from '../../test/support/usage-rows.ts'
 import type { FilledAccount } from '../../test/support/usage-rows.ts'
 

@@ -1,6 +1,6 @@
 /** Notices when accounts come to parts of their quota: from what the ledger adds to their windows, so that no call pays for it. */
 import { BoundedCache } from '../limits/bounded-cache.ts'
-import { windowAt } from '../limits/account-meter.ts'
+import { windowAt } from '../limits/window.ts'
 import type { Alert } from '../ports/alerts.ts'
 import type { AccountRecord } from '../ports/accounts.ts'
 import type { Snapshot } from '../snapshot/types.ts'

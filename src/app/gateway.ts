@@ -12,10 +12,10 @@ import type { Live } from '../call/context.ts'
 import { Flights } from '../call/share/flights.ts'
 import { Blockhashes } from '../families/solana/blockhashes.ts'
 import { LAST_CALLS } from '../http/listen.ts'
-import { BadKeys } from '../limits/bad-keys.ts'
+import type { BadKeys } from '../limits/bad-keys.ts'
 import type { ByteBudget } from '../limits/byte-budget.ts'
 import { FreeEnds } from '../limits/free-ends.ts'
-import { Slots } from '../limits/holdings.ts'
+import { Slots } from '../limits/slots.ts'
 import { orAfter } from '../net/or-after.ts'
 import { AttemptLog } from '../observe/attempt-log.ts'
 import type { Logger } from '../observe/log.ts'
@@ -47,9 +47,9 @@ export interface GatewayParts {
   readonly journal: Journal
   /** What is told of usage. */
   readonly usage: Ledger
-  /** Who holds how many subscriptions; and bad keys by address: by default counted in this process. */
+  readonly badKeys: BadKeys
+  /** Who holds how many subscriptions: by default counted in this process. */
   readonly subscriptions?: Holdings
-  readonly badKeys?: Live['badKeys']
   /** With whom routes are shared: by default with nobody. */
   readonly routes?: RouteSharing
   readonly openProbing: (upstreams: Upstreams, heads: Heads, observer: Observer) => Probing
@@ -106,7 +106,7 @@ export function makeGateway(snapshot: Snapshot, parts: GatewayParts, closing: Cl
     floors: new Floors(),
     sent: new Sent(systemClock),
     blockhashes: new Blockhashes(),
-    badKeys: parts.badKeys ?? new BadKeys(),
+    badKeys: parts.badKeys,
     management: makeManagement({
       endpoints: accounts.endpoints,
       alerts: accounts.alerts,

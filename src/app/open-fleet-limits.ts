@@ -1,8 +1,8 @@
 /** Limits that several gateways share over Redis: what one machine has of them, for its processes or its only one. */
 import { randomUUID } from 'node:crypto'
 import type { RedisConfig } from '../config/fleet.ts'
-import { Asking } from '../limits/shared/asking.ts'
-import { QuietAddresses } from '../limits/shared/quiet-addresses.ts'
+import { Asking } from '../limits/asking.ts'
+import { QuietAddresses } from '../limits/quiet-addresses.ts'
 import type { Logger } from '../observe/log.ts'
 import { measured } from '../observe/limit-metrics.ts'
 import type { Metrics } from '../observe/metrics.ts'

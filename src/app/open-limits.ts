@@ -2,11 +2,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Gateway } from '../call/gateway.ts'
 import type { RedisConfig } from '../config/fleet.ts'
-import { MemoryLimits } from '../limits/memory.ts'
-import { SharedBadKeys } from '../limits/shared/bad-keys.ts'
-import { AGAIN, SharedHoldings } from '../limits/shared/holdings.ts'
-import { SharedLimits } from '../limits/shared/limits.ts'
-import { SharedRate } from '../limits/shared/route-rate.ts'
+import { LocalBuckets } from '../limits/buckets.ts'
+import type { Buckets } from '../limits/buckets.ts'
+import { BadKeys } from '../limits/bad-keys.ts'
+import { AGAIN, SharedHoldings } from '../limits/holdings.ts'
+import { CallLimits } from '../limits/limits.ts'
+import type { UsedOf } from '../limits/limits.ts'
+import { SharedRate } from '../limits/route-rate.ts'
 import { systemClock } from '../ports/clock.ts'
 import type { Holdings } from '../ports/holdings.ts'
 import type { Snapshot } from '../snapshot/types.ts'
@@ -39,7 +41,8 @@ export async function openLimits(
   closing: Closing,
 ): Promise<ProcessLimits> {
   const { redis } = snapshot.gateway
-  if (redis === null) return { parts: { limits: new MemoryLimits(usedInWindow) }, follow: () => undefined }
+  if (redis === null)
+    return { parts: limitsOf(new LocalBuckets(systemClock, usedInWindow), null), follow: () => undefined }
   let now = (): RedisConfig => redis
   const { asking, machines, ...fleet } = await openFleetLimits(
     {
@@ -67,13 +70,12 @@ export async function openLimits(
   })
   return {
     parts: {
-      limits: new SharedLimits(
+      ...limitsOf(
         asking,
         hasWholeLedger(snapshot.gateway)
           ? ({ account, window }) => usedInWindow(account, window, false)
           : null,
       ),
-      badKeys: new SharedBadKeys(asking, 1),
       routes: {
         processes: 1,
         get machines() {
@@ -88,4 +90,8 @@ export async function openLimits(
     },
     connections: { holdings: holdings.of('connections') },
   }
+}
+
+function limitsOf(buckets: Buckets, used: UsedOf | null): Pick<ProcessLimits['parts'], 'limits' | 'badKeys'> {
+  return { limits: new CallLimits(buckets, used), badKeys: new BadKeys(buckets, 1) }
 }

@@ -19,11 +19,11 @@ import type { Subscriptions } from '../ports/subscriptions.ts'
 import type { MessageRecord, Tracing } from '../ports/tracing.ts'
 import type { Prober } from '../routes/health/prober.ts'
 import type { Upstreams } from '../routes/upstreams.ts'
-import type { BadKeyCounter } from '../limits/bad-keys.ts'
+import type { BadKeys } from '../limits/bad-keys.ts'
 import type { FreeEnds } from '../limits/free-ends.ts'
 import type { Caller, Payer } from './caller.ts'
 import type { Flights } from './share/flights.ts'
-import type { Slots } from '../limits/holdings.ts'
+import type { Slots } from '../limits/slots.ts'
 
 /** The `service_*` methods, as the line sees them. */
 export interface Management {
@@ -48,7 +48,7 @@ export interface Management {
 export interface Live {
   readonly limits: Limits
   readonly journal: Journal
-  readonly badKeys: BadKeyCounter
+  readonly badKeys: BadKeys
   readonly subscriptions: Subscriptions
   /** How many subscriptions clients hold on each network. */
   readonly clientSubscriptions: Slots

@@ -171,7 +171,7 @@ function take(call: Decided, caller: Caller, context: Context, begin: number): M
 
 /** Undoes what was taken for a call that is refused after all. */
 export async function giveBack(grant: Grant | null, charge: Charge | null): Promise<void> {
-  grant?.giveBack(charge?.isLost !== true)
+  grant?.giveBack()
   await charge?.giveBack()
 }
 

@@ -56,8 +56,8 @@ export interface Grant {
   readonly at: number
   /** Start of the quota period in Unix seconds; 0 without a quota. */
   readonly period: number
-  /** Puts everything back: the call was refused after all. `wasRecorded` is false where its charge never reached the journal. */
-  giveBack(wasRecorded: boolean): void
+  /** Puts everything back: the call was refused after all. */
+  giveBack(): void
 }
 
 /** What the rate headers of a reply say. */

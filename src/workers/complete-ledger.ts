@@ -1,5 +1,5 @@
 /** What is left of a quota is read from the ledger: not before that has all that the workers have charged. */
-import type { BucketsOfAll } from '../limits/shared/buckets.ts'
+import type { BucketsOfAll } from '../limits/buckets.ts'
 import type { LimitQuestion } from '../ports/limit-store.ts'
 import { Arrival } from './arrival.ts'
 import type { News } from './messages.ts'

@@ -8,7 +8,8 @@ import type { Live } from '../../src/call/context.ts'
 import { makePublicListener } from '../../src/http/public-listener.ts'
 import { Floors } from '../../src/routes/floors.ts'
 import { Sent } from '../../src/routes/sent.ts'
-import { MemoryLimits } from '../../src/limits/memory.ts'
+import { LocalBuckets } from '../../src/limits/buckets.ts'
+import { CallLimits } from '../../src/limits/limits.ts'
 import { snapshotOf } from '../support/snapshot.ts'
 
 const networks = `
@@ -23,7 +24,7 @@ t.test('internal: what throws within the line is told as such, once, and charged
   const bugs: unknown[] = []
   const boom = new Error('a bug that holds /secret/paths')
   const live = {
-    limits: new MemoryLimits(() => null),
+    limits: new CallLimits(new LocalBuckets(systemClock, () => null), null),
     upstreams: {
       budget: () => {
         throw boom

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { hourAt, windowAt } from '../../src/limits/account-meter.ts'
+import { hourAt, windowAt } from '../../src/limits/window.ts'
 
 const day = 86_400_000
 

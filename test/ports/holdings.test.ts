@@ -1,7 +1,7 @@
 /** What every implementation of the port Holdings keeps to: the one in memory, and one of several processes over the keeper's socket. */
 import t from 'tap'
 import type { Test } from 'tap'
-import { Slots } from '../../src/limits/holdings.ts'
+import { Slots } from '../../src/limits/slots.ts'
 import type { Holdings } from '../../src/ports/holdings.ts'
 import { connectHoldings } from '../support/holdings.ts'
 import { startKeeper } from '../support/keeper.ts'

@@ -1,7 +1,7 @@
 /** What every implementation of the port LimitStore keeps to: the one in memory, and the same over the keeper's socket. */
 import t from 'tap'
 import type { Test } from 'tap'
-import { SharedBuckets } from '../../src/limits/shared/buckets.ts'
+import { LocalBuckets } from '../../src/limits/buckets.ts'
 import type { LimitAnswer, LimitQuestion, LimitStore } from '../../src/ports/limit-store.ts'
 import { connectWorker, startKeeper } from '../support/keeper.ts'
 import { TestClock } from '../support/test-clock.ts'
@@ -19,7 +19,7 @@ type Used = () => number | null
 const implementations: Readonly<Record<string, (t: Test, used: Used) => Promise<Opened>>> = {
   memory: async (_, used) => {
     const clock = new TestClock()
-    const buckets = new SharedBuckets(clock, used)
+    const buckets = new LocalBuckets(clock, used)
     return Promise.resolve({ one: buckets.of('1'), other: buckets.of('2'), clock })
   },
   keeper: async (t, used) => {

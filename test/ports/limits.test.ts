@@ -1,20 +1,25 @@
-/** What every implementation of the port Limits keeps to: the one in memory, the one that processes share, and a plain one that answers by promises. */
+/** What every implementation of the port Limits keeps to: over the buckets of one process, over those that processes share, and a plain one. */
 import t from 'tap'
-import { MemoryLimits } from '../../src/limits/memory.ts'
+import { Asking } from '../../src/limits/asking.ts'
+import { LocalBuckets } from '../../src/limits/buckets.ts'
 import type { Grant, Limits, Payer, Spender } from '../../src/ports/limits.ts'
 import { isRefusal } from '../../src/refusal/refusal.ts'
 import type { Refusal } from '../../src/refusal/refusal.ts'
 import type { Plan } from '../../src/snapshot/types.ts'
-import { OneOfMany } from '../support/one-of-many.ts'
+import { Timed } from '../support/timed-limits.ts'
 import { PlainLimits } from '../support/plain-limits.ts'
 
 /** What the ledger says was used before. */
 type Used = () => number | null
 
 const implementations: Readonly<Record<string, (used: Used) => Limits>> = {
-  memory: used => new MemoryLimits(used),
+  alone: used => new Timed(null, clock => new LocalBuckets(clock, used)),
   plain: used => new PlainLimits(used),
-  shared: used => new OneOfMany(used),
+  shared: used =>
+    new Timed(used, clock => {
+      const store = new LocalBuckets(clock, used).of('one')
+      return new Asking({ store, clock, every: 25, processes: 2 })
+    }),
 }
 
 const plan: Plan = {
@@ -101,11 +106,11 @@ for (const [name, make] of Object.entries(implementations)) {
     const spender = spenderOf()
     const grant = await granted(limits, spender, 20)
     t.strictSame([grant.units, grant.period], [20, START])
-    grant.giveBack(true)
+    grant.giveBack()
     t.match(limits.rate(spender, NOW), { remaining: 20 })
     t.match(await limits.quota({ id: 'acc_1', plan: 'free', createdAt: START }, plan, NOW), { used: 0 })
     const [first, second] = [await granted(limits, spender, 10), await granted(limits, spender, 10)]
-    first.giveBack(false)
+    first.giveBack()
     t.equal(second.units, 10)
     t.equal(said(await limits.take(spender, unrated(91), NOW)), 'quota_exhausted')
     t.equal(said(await limits.take(spender, unrated(90), NOW)), 'ok')
@@ -182,10 +187,10 @@ for (const [name, make] of Object.entries(implementations)) {
   t.test(`${name}: a daily limit that is given back may be taken again`, async t => {
     const limits = limitsWith()
     const spender = limited(10)
-    for (const wasRecorded of [true, false]) {
+    for (let i = 0; i < 2; i += 1) {
       const grant = await granted(limits, spender, 10)
       t.equal(said(await limits.take(spender, rated(1), NOW)), 'quota_exhausted')
-      grant.giveBack(wasRecorded)
+      grant.giveBack()
     }
     t.equal(said(await limits.take(spender, rated(10), NOW)), 'ok')
   })
@@ -254,7 +259,7 @@ for (const [name, make] of Object.entries(implementations)) {
       'a free call takes one',
     )
     t.equal(said(await limits.take(from('192.0.2.2'), rated(0), NOW)), 'ok')
-    grant.giveBack(true)
+    grant.giveBack()
     t.match(limits.rate(from('192.0.2.1'), NOW), { remaining: 20 })
     t.equal(limits.rate({ ...from('192.0.2.3'), plan: { ...plan, rate: null } }, NOW), null)
   })

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import type { Caller } from '../../src/call/caller.ts'
 import type { Live } from '../../src/call/context.ts'
-import { Slots } from '../../src/limits/holdings.ts'
+import { Slots } from '../../src/limits/slots.ts'
 import type { Charge } from '../../src/ports/journal.ts'
 import type { Grant } from '../../src/ports/limits.ts'
 import type { Listener, Share } from '../../src/ports/subscriptions.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import t from 'tap'
-import { Slots } from '../../src/limits/holdings.ts'
+import { Slots } from '../../src/limits/slots.ts'
 import { SubscriptionSlots } from '../../src/subscriptions/shared/slots.ts'
 import type { Kept } from '../../src/subscriptions/shared/slots.ts'
 

@@ -1,4 +1,4 @@
-import { SharedHoldings } from '../../src/limits/shared/holdings.ts'
+import { SharedHoldings } from '../../src/limits/holdings.ts'
 import { systemClock } from '../../src/ports/clock.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import type { KeeperClient, KeeperClientOptions } from '../../src/workers/keeper-client.ts'

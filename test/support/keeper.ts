@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { SharedBuckets } from '../../src/limits/shared/buckets.ts'
+import { LocalBuckets } from '../../src/limits/buckets.ts'
 import type { Clock } from '../../src/ports/clock.ts'
 import { systemClock } from '../../src/ports/clock.ts'
 import type { Ledger } from '../../src/ports/ledger.ts'
@@ -44,7 +44,7 @@ export async function keeperAt(
   { clock = systemClock, used = () => 0, ...parts }: Parameters<typeof startKeeper>[1] & object = {},
 ): Promise<Keeper> {
   const keeper = new Keeper({
-    buckets: new SharedBuckets(clock, used),
+    buckets: new LocalBuckets(clock, used),
     takeOver: () => undefined,
     used,
     ledger: nobody,

@@ -1,5 +1,6 @@
 /** Limits and journal as a call uses them, in one object. */
-import { MemoryLimits } from '../../src/limits/memory.ts'
+import { LocalBuckets } from '../../src/limits/buckets.ts'
+import { CallLimits } from '../../src/limits/limits.ts'
 import type { Settlement } from '../../src/ports/journal.ts'
 import type { Account, Grant, Payer, QuotaState, RateState } from '../../src/ports/limits.ts'
 import { isRefusal, refuse } from '../../src/refusal/refusal.ts'
@@ -22,18 +23,21 @@ export interface Admission {
 
 /** Takes and charges, gives back, settles. */
 export class Meter {
-  readonly limits: MemoryLimits
+  readonly limits: CallLimits
+  readonly #clock = { at: 0, monotonic: () => this.#clock.at }
   readonly journal: Charging
 
   constructor(ledger: Ledger) {
-    this.limits = new MemoryLimits((...asked) => ledger.usedInWindow(...asked))
+    const buckets = new LocalBuckets(this.#clock, (...asked) => ledger.usedInWindow(...asked))
+    this.limits = new CallLimits(buckets, null)
     this.journal = ledger.charging
   }
 
   admit(payer: Payer, method: string, cost: number, now: number, isRated = true): Admission | Refusal {
     if (this.journal.failure !== null) return refuse('journal_unavailable')
     const spender = { payer, plan: payer.plan, address: '192.0.2.1' }
-    const grant = this.limits.take(spender, { units: cost, isRated }, now)
+    this.#clock.at = now
+    const grant = this.limits.take(spender, { units: cost, isRated }, now) as Grant | Refusal
     if (isRefusal(grant)) return grant
     const charge = this.journal.charge(payer, method, cost, grant.period, now)
     return { payer, cost, grant, charge, counter: charge.counter, batch: charge.batch }
@@ -48,7 +52,7 @@ export class Meter {
   }
 
   async giveBack({ grant, charge }: Admission): Promise<void> {
-    grant.giveBack(!charge.isLost)
+    grant.giveBack()
     await charge.giveBack()
   }
 
@@ -61,10 +65,12 @@ export class Meter {
   }
 
   rate(payer: Payer, now: number): RateState | null {
+    this.#clock.at = now
     return this.limits.rate({ payer, plan: payer.plan, address: '192.0.2.1' }, now)
   }
 
   quota(account: Account, plan: Plan, now: number): QuotaState | null | 'unreadable' {
-    return this.limits.quota(account, plan, now)
+    this.#clock.at = now
+    return this.limits.quota(account, plan, now) as QuotaState | null | 'unreadable'
   }
 }

@@ -12,7 +12,8 @@ import type {
 } from '../../src/ports/limits.ts'
 import { refuse } from '../../src/refusal/refusal.ts'
 import type { Refusal } from '../../src/refusal/refusal.ts'
-import { MANAGEMENT, rateLimited } from '../../src/limits/rate-limited.ts'
+import { MANAGEMENT } from '../../src/limits/call-parts.ts'
+import { rateLimited } from '../../src/limits/limits.ts'
 import type { Plan } from '../../src/snapshot/types.ts'
 
 const DAY = 86_400

@@ -3,8 +3,8 @@ import { connect } from 'node:net'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import t from 'tap'
-import { Asking } from '../../src/limits/shared/asking.ts'
-import { SharedLimits } from '../../src/limits/shared/limits.ts'
+import { Asking } from '../../src/limits/asking.ts'
+import { CallLimits } from '../../src/limits/limits.ts'
 import { systemClock } from '../../src/ports/clock.ts'
 import { isRefusal } from '../../src/refusal/refusal.ts'
 import { openUsageDatabase } from '../../src/stores/sqlite/usage/database.ts'
@@ -45,7 +45,7 @@ t.test('workers share a rate, whichever the calls come to', async t => {
       const store = await connectWorker(t, path, { slot })
       const asking = new Asking({ store, clock: systemClock, every: 25, processes: 4 })
       t.teardown(() => asking.close())
-      return new SharedLimits(asking, () => 0)
+      return new CallLimits(asking, () => 0)
     }),
   )
   const begin = Date.now()

@@ -1,6 +1,6 @@
 /** What a worker answers the keeper, and what it hears from it. */
 import { systemClock } from '../../ports/clock.ts'
-import type { SharedHoldings } from '../../limits/shared/holdings.ts'
+import type { SharedHoldings } from '../../limits/holdings.ts'
 import type { Certificate } from '../../http/certificate.ts'
 import type { Gateway } from '../../call/gateway.ts'
 import type { Logger } from '../../observe/log.ts'

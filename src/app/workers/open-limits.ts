@@ -1,8 +1,8 @@
 /** What the keeper counts for its workers: the limits of this machine, or its part of those of all machines. */
 import type { Config } from '../../config/types.ts'
-import { SharedBuckets } from '../../limits/shared/buckets.ts'
-import { HeldCounts } from '../../limits/shared/held-counts.ts'
-import { MachineBuckets } from '../../limits/shared/machine-buckets.ts'
+import { LocalBuckets } from '../../limits/buckets.ts'
+import { HeldCounts } from '../../limits/held-counts.ts'
+import { MachineBuckets } from '../../limits/machine-buckets.ts'
 import { systemClock } from '../../ports/clock.ts'
 import type { Keeper, KeeperParts } from '../../workers/keeper.ts'
 import type { KeeperRole } from '../../workers/role.ts'
@@ -31,7 +31,7 @@ export async function openLimits(
 ): Promise<KeeperLimits> {
   const { redis } = snapshot.gateway
   if (redis === null) {
-    const buckets = new SharedBuckets(systemClock, usedInWindow)
+    const buckets = new LocalBuckets(systemClock, usedInWindow)
     return { parts: { buckets, holdings: new HeldCounts({ processes: workers }) }, keeper: null }
   }
   const made: { keeper: Keeper | null } = { keeper: null }

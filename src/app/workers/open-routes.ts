@@ -1,7 +1,10 @@
 /** The routes as the keeper has them. */
 import { ByteBudget } from '../../limits/byte-budget.ts'
-import { MemoryLimits } from '../../limits/memory.ts'
+import { BadKeys } from '../../limits/bad-keys.ts'
+import { LocalBuckets } from '../../limits/buckets.ts'
+import { CallLimits } from '../../limits/limits.ts'
 import type { Gateway } from '../../call/gateway.ts'
+import { systemClock } from '../../ports/clock.ts'
 import { Prober } from '../../routes/health/prober.ts'
 import type { AppOptions, Begun } from '../begin.ts'
 import type { Closing } from '../closing.ts'
@@ -37,6 +40,7 @@ export function openRoutes(
     },
     closing,
   )
+  const buckets = new LocalBuckets(systemClock, usedInWindow)
   const gateway = makeGateway(
     snapshot,
     {
@@ -47,7 +51,8 @@ export function openRoutes(
       log,
       memory: new ByteBudget(() => Infinity),
       records: openRecords(() => null, { output, log }, closing),
-      limits: new MemoryLimits(usedInWindow),
+      limits: new CallLimits(buckets, ({ account, window }) => usedInWindow(account, window, false)),
+      badKeys: new BadKeys(buckets, 1),
       journal: ledger.charging,
       openProbing: (upstreams, heads, observer) => {
         keepPaces(begun.state, heads, closing)

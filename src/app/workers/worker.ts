@@ -3,11 +3,11 @@ import type { Socket } from 'node:net'
 import { version as programVersion } from '../../config/version.ts'
 import { systemClock } from '../../ports/clock.ts'
 import { ByteBudget } from '../../limits/byte-budget.ts'
-import { SharedBadKeys } from '../../limits/shared/bad-keys.ts'
-import { AGAIN, SharedHoldings } from '../../limits/shared/holdings.ts'
-import { Asking } from '../../limits/shared/asking.ts'
-import { SharedRate } from '../../limits/shared/route-rate.ts'
-import { SharedLimits } from '../../limits/shared/limits.ts'
+import { BadKeys } from '../../limits/bad-keys.ts'
+import { AGAIN, SharedHoldings } from '../../limits/holdings.ts'
+import { Asking } from '../../limits/asking.ts'
+import { SharedRate } from '../../limits/route-rate.ts'
+import { CallLimits } from '../../limits/limits.ts'
 import { takeConnection } from '../../http/connections/passed-on.ts'
 import { makePublicListener } from '../../http/public-listener.ts'
 import type { Gateway } from '../../call/gateway.ts'
@@ -133,14 +133,14 @@ async function open(
     tracing,
     log,
     memory,
-    limits: new SharedLimits(
+    limits: new CallLimits(
       asking,
       hasWholeLedger(settings) ? async quota => keeper.used(quota).catch(() => null) : null,
     ),
     journal: journal.charging,
     usage: keeper,
     subscriptions: holdings.of('subscriptions'),
-    badKeys: new SharedBadKeys(asking, workers),
+    badKeys: new BadKeys(asking, workers),
     routes: {
       processes: workers,
       get machines() {

@@ -1,6 +1,6 @@
 /** Lines of a bill: what each account used in a period, by plan, and what Stripe is told of it. */
 import type { LinesQuery, Split, UsageLine, UsedWindow } from '../../ports/ledger.ts'
-import { windowAt } from '../../limits/account-meter.ts'
+import { windowAt } from '../../limits/window.ts'
 import type { Served } from '../../http/admin/served.ts'
 import type { Names } from '../../stores/sqlite/accounts/names.ts'
 import type { OpenReader } from '../../stores/sqlite/usage/reader.ts'

@@ -3,7 +3,7 @@ import type { Gateway } from '../../call/gateway.ts'
 import { isRefusal, refuse } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import type { Caller, Visitor } from '../../call/caller.ts'
-import { Slots } from '../../limits/holdings.ts'
+import { Slots } from '../../limits/slots.ts'
 import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import type { Place, Places, StayingConnection } from '../place.ts'
 

@@ -2,7 +2,7 @@
 import type { Gateway } from '../../call/gateway.ts'
 import type { Caller } from '../../call/caller.ts'
 import { holderOf } from '../../call/caller.ts'
-import { Slots } from '../../limits/holdings.ts'
+import { Slots } from '../../limits/slots.ts'
 import type { MaybePromise } from '../../ports/maybe-promise.ts'
 import { isRefusal, refuse, SHUTTING_DOWN } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'

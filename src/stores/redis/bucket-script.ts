@@ -1,6 +1,6 @@
 /**
  * The buckets of all machines, as Redis keeps them: each question is answered at one moment, by Redis' own clock. The semantics are those of
- * `SharedBuckets`; test/limits/shared/limit-stores.test.ts holds both to them.
+ * `LocalBuckets`; test/limits/limit-stores.test.ts holds both to them.
  *
  * A question that was answered by nobody may have been taken all the same. So each has a number, and the bucket remembers the last one of each
  * machine with what it took: the next question names the first that was not answered, and what that took is put back before it is said again. So is
@@ -11,8 +11,7 @@
  * that was put back to an older state, as by a restart from its snapshot, has not heard the last question that it had answered: that bucket is lost too.
  */
 import { TRAFFIC } from '../../ports/limit-store.ts'
-import { SPARED } from '../../limits/shared/buckets.ts'
-import { ACTIVE } from '../../limits/shared/heard.ts'
+import { ACTIVE, SPARED } from '../../limits/buckets.ts'
 import { script } from './redis.ts'
 
 /** In place of what is known to be used, where it is not known: then a bucket that is not there is not opened. */

@@ -2,7 +2,7 @@
  * What callers hold over all machines, as Redis counts it. Every process says what it holds every few seconds; one that is silent for ten counts no
  * more. The room that a process is given to take from by itself ends by time, since nobody can be asked to give it up.
  */
-import { EDGE, GIVEN } from '../../limits/shared/held-key.ts'
+import { EDGE, GIVEN } from '../../limits/held-key.ts'
 import { script } from './redis.ts'
 
 /** Values of a question: its limit, what is held, the room that is left, and how many are wanted. */

@@ -7,7 +7,7 @@ import { ByteBudget } from '../../../src/limits/byte-budget.ts'
 import { Metrics } from '../../../src/observe/metrics.ts'
 import { ClientSockets } from '../../../src/http/websocket/client-sockets.ts'
 import { Place } from '../../../src/http/place.ts'
-import { Slots } from '../../../src/limits/holdings.ts'
+import { Slots } from '../../../src/limits/slots.ts'
 
 const NETWORKS = 1_000
 const ROUTES = 10

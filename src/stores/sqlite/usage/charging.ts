@@ -1,6 +1,6 @@
 /** What calls cost: on disk before their replies leave, and counted until a ledger takes it over. */
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises'
-import { hourAt } from '../../../limits/account-meter.ts'
+import { hourAt } from '../../../limits/window.ts'
 import { bucketOf, noLatency } from '../../../ports/latency.ts'
 import type { Charge, Journal, Settlement } from '../../../ports/journal.ts'
 import type { CommitBatch } from './commit-batch.ts'

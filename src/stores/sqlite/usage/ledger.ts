@@ -10,7 +10,7 @@ import { readTotals } from './read.ts'
 import { dayRound, foldRound, rollUpRound } from './round.ts'
 import { unfoldedNow } from './journals/unfolded.ts'
 import type { Ledger as LedgerPort, Totals } from '../../../ports/ledger.ts'
-import type { Window } from '../../../limits/account-meter.ts'
+import type { Window } from '../../../limits/window.ts'
 
 /** How often counters go into the tables, in milliseconds. */
 const FOLD_EVERY = 1000

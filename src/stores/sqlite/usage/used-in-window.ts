@@ -2,7 +2,7 @@
 import type { DatabaseSync } from '../driver.ts'
 import type { UsageCounter } from './counters.ts'
 import { ADD_TO_WINDOW } from './fold.ts'
-import type { Window } from '../../../limits/account-meter.ts'
+import type { Window } from '../../../limits/window.ts'
 
 const RECORDED = 'SELECT requests FROM windows WHERE account = ? AND start = ?'
 

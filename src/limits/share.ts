@@ -1,5 +1,5 @@
-import type { LimitAnswer } from '../../ports/limit-store.ts'
-import type { RateLimit } from '../../ports/limits.ts'
+import type { LimitAnswer } from '../ports/limit-store.ts'
+import type { RateLimit } from '../ports/limits.ts'
 
 /** What one process may take of one shared bucket, between two answers of the store. Times are milliseconds of one clock. */
 export interface Share {

@@ -1,12 +1,12 @@
 /** The buckets of all machines as the processes of one see them, while the store of all is away and when it is back. */
 import t from 'tap'
 import { setImmediate as turn } from 'node:timers/promises'
-import { Asking } from '../../../src/limits/shared/asking.ts'
-import { SharedBuckets } from '../../../src/limits/shared/buckets.ts'
-import { MachineBuckets } from '../../../src/limits/shared/machine-buckets.ts'
-import type { Part } from '../../../src/limits/shared/part.ts'
-import type { LimitStore } from '../../../src/ports/limit-store.ts'
-import { TestClock } from '../../support/test-clock.ts'
+import { Asking } from '../../src/limits/asking.ts'
+import { LocalBuckets } from '../../src/limits/buckets.ts'
+import { MachineBuckets } from '../../src/limits/machine-buckets.ts'
+import type { Part } from '../../src/limits/part.ts'
+import type { LimitStore } from '../../src/ports/limit-store.ts'
+import { TestClock } from '../support/test-clock.ts'
 
 /** Milliseconds between two reports of a process to its machine, and of a machine to the store. */
 const [PROCESS, MACHINE] = [25, 100]
@@ -17,7 +17,7 @@ const one: Part = { key: 'a', limit, units: 1 }
 function open() {
   const clock = new TestClock()
   const state = { isAway: false }
-  const all = new SharedBuckets(clock, () => 0)
+  const all = new LocalBuckets(clock, () => 0)
   const store = (name: string): LimitStore => ({
     ask: async questions => {
       if (state.isAway) throw new Error('away')

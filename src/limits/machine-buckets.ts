@@ -2,14 +2,13 @@
  * The buckets of all machines, for the processes of one: they take from this machine's part, which takes part in the buckets of all as one process.
  * So the store sees machines, and the processes of a machine stay exact among themselves.
  */
-import type { Clock } from '../../ports/clock.ts'
-import type { LimitAnswer, LimitQuestion, LimitStore } from '../../ports/limit-store.ts'
-import type { MaybePromise } from '../../ports/maybe-promise.ts'
-import { BoundedCache } from '../bounded-cache.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { LimitAnswer, LimitQuestion, LimitStore } from '../ports/limit-store.ts'
+import type { MaybePromise } from '../ports/maybe-promise.ts'
+import { BoundedCache } from './bounded-cache.ts'
 import type { Asking } from './asking.ts'
-import type { BucketsOfAll } from './buckets.ts'
-import { countActive } from './heard.ts'
-import type { Heard } from './heard.ts'
+import { countActive } from './buckets.ts'
+import type { BucketsOfAll, Heard } from './buckets.ts'
 import type { Part } from './part.ts'
 
 /** Buckets of which it is remembered who takes from them. */

@@ -1,12 +1,12 @@
 import t from 'tap'
-import { Asking } from '../../../src/limits/shared/asking.ts'
-import { SharedBuckets } from '../../../src/limits/shared/buckets.ts'
-import { CallParts } from '../../../src/limits/shared/call-parts.ts'
-import type { CallTakes } from '../../../src/limits/shared/call-parts.ts'
-import type { Account, Payer, Price, Spender } from '../../../src/ports/limits.ts'
-import type { Endpoint } from '../../../src/ports/endpoints.ts'
-import type { Plan } from '../../../src/snapshot/types.ts'
-import { TestClock } from '../../support/test-clock.ts'
+import { Asking } from '../../src/limits/asking.ts'
+import { LocalBuckets } from '../../src/limits/buckets.ts'
+import { CallParts } from '../../src/limits/call-parts.ts'
+import type { CallTakes } from '../../src/limits/call-parts.ts'
+import type { Account, Payer, Price, Spender } from '../../src/ports/limits.ts'
+import type { Endpoint } from '../../src/ports/endpoints.ts'
+import type { Plan } from '../../src/snapshot/types.ts'
+import { TestClock } from '../support/test-clock.ts'
 
 const HOUR = 3_600_000
 const limit = { perSecond: 10, burst: 20 }
@@ -31,7 +31,7 @@ t.test(
     t.strictSame([more.key, more.units], [one!.key, 5])
 
     const clock = new TestClock()
-    const store = new SharedBuckets(clock, () => 0).of('one')
+    const store = new LocalBuckets(clock, () => 0).of('one')
     const asking = new Asking({ store, clock, every: 25, processes: 1 })
     const take = async (units: number): Promise<number | null> =>
       asking.take(parts.rates(spenderOf(plan), { units, isRated: true })[0]!)

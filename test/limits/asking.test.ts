@@ -1,12 +1,12 @@
 import t from 'tap'
-import { Asking } from '../../../src/limits/shared/asking.ts'
-import type { Part, Taken } from '../../../src/limits/shared/part.ts'
-import { SharedBuckets } from '../../../src/limits/shared/buckets.ts'
-import type { MaybePromise } from '../../../src/ports/maybe-promise.ts'
-import type { LimitQuestion, LimitStore } from '../../../src/ports/limit-store.ts'
-import { Gate } from '../../support/gate.ts'
-import { until } from '../../support/until.ts'
-import { TestClock } from '../../support/test-clock.ts'
+import { Asking } from '../../src/limits/asking.ts'
+import type { Part, Taken } from '../../src/limits/part.ts'
+import { LocalBuckets } from '../../src/limits/buckets.ts'
+import type { MaybePromise } from '../../src/ports/maybe-promise.ts'
+import type { LimitQuestion, LimitStore } from '../../src/ports/limit-store.ts'
+import { Gate } from '../support/gate.ts'
+import { until } from '../support/until.ts'
+import { TestClock } from '../support/test-clock.ts'
 
 const EVERY = 25
 const rate = (units: number, key = 'a'): Part => ({ key, limit: { perSecond: 10, burst: 20 }, units })
@@ -21,7 +21,7 @@ const quota = (units: number, requests = 100): Part => ({
 function open(used: number | null = 0) {
   const clock = new TestClock()
   const state = { used, isAway: false, isLost: false, gate: null as Gate | null }
-  const buckets = new SharedBuckets(clock, () => state.used)
+  const buckets = new LocalBuckets(clock, () => state.used)
   const asked: (readonly LimitQuestion[])[] = []
   const through = (store: LimitStore): LimitStore => ({
     ask: async questions => {

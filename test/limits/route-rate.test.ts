@@ -1,11 +1,11 @@
 /** What several processes together send to a route a second, and what each of them may while nobody can be asked. */
 import t from 'tap'
 import type { Test } from 'tap'
-import { Asking } from '../../../src/limits/shared/asking.ts'
-import { SharedBuckets } from '../../../src/limits/shared/buckets.ts'
-import { SharedRate } from '../../../src/limits/shared/route-rate.ts'
-import { OwnRate } from '../../../src/limits/route-rate.ts'
-import { TestClock } from '../../support/test-clock.ts'
+import { Asking } from '../../src/limits/asking.ts'
+import { LocalBuckets } from '../../src/limits/buckets.ts'
+import { SharedRate } from '../../src/limits/route-rate.ts'
+import { OwnRate } from '../../src/limits/route-rate.ts'
+import { TestClock } from '../support/test-clock.ts'
 
 const PROCESSES = 4
 const PER_SECOND = 100
@@ -14,7 +14,7 @@ const STEP = 5
 /** Processes that send to one route, over a store that can go away. */
 function open() {
   const clock = new TestClock()
-  const buckets = new SharedBuckets(clock, () => 0)
+  const buckets = new LocalBuckets(clock, () => 0)
   const state = { isAway: false }
   const rates = Array.from({ length: PROCESSES }, (_, i) => {
     const store = buckets.of(String(i))

@@ -1,13 +1,13 @@
 /** Several workers against one count: takes, frees, workers that are killed and keepers that come again, at random. */
 import t from 'tap'
 import type { Test } from 'tap'
-import { HeldCounts } from '../../../src/limits/shared/held-counts.ts'
-import type { Holdings } from '../../../src/ports/holdings.ts'
-import { connectHoldings } from '../../support/holdings.ts'
-import type { ConnectedHoldings } from '../../support/holdings.ts'
-import { keeperAt, startKeeper } from '../../support/keeper.ts'
-import { Random } from '../../support/random.ts'
-import { until } from '../../support/until.ts'
+import { HeldCounts } from '../../src/limits/held-counts.ts'
+import type { Holdings } from '../../src/ports/holdings.ts'
+import { connectHoldings } from '../support/holdings.ts'
+import type { ConnectedHoldings } from '../support/holdings.ts'
+import { keeperAt, startKeeper } from '../support/keeper.ts'
+import { Random } from '../support/random.ts'
+import { until } from '../support/until.ts'
 
 const WORKERS = 4
 const HOLDERS = ['a', 'b']

@@ -1,8 +1,9 @@
 /** One process's side of shared buckets: takes what it may by itself, and asks the store for the rest, many questions at a time. */
-import type { Clock } from '../../ports/clock.ts'
-import type { LimitAnswer, LimitQuestion, LimitStore } from '../../ports/limit-store.ts'
-import type { MaybePromise } from '../../ports/maybe-promise.ts'
-import { BoundedCache } from '../bounded-cache.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { LimitAnswer, LimitQuestion, LimitStore } from '../ports/limit-store.ts'
+import type { MaybePromise } from '../ports/maybe-promise.ts'
+import { BoundedCache } from './bounded-cache.ts'
+import type { Buckets } from './buckets.ts'
 import { Outages } from './outages.ts'
 import type { OutageOptions } from './outages.ts'
 import { handOut, newEntry, questionOf, serveWaiting } from './part.ts'
@@ -23,7 +24,7 @@ export interface AskingOptions extends OutageOptions {
 }
 
 /** Takes from shared buckets. Times are milliseconds of its clock. */
-export class Asking {
+export class Asking implements Buckets {
   readonly #options: AskingOptions
   readonly #entries = new BoundedCache<Entry>(REMEMBERED)
   /** Those with something to report, forgotten ones too. */

@@ -3,12 +3,12 @@ import { randomUUID } from 'node:crypto'
 import { EventEmitter, once } from 'node:events'
 import t from 'tap'
 import type { Test } from 'tap'
-import { SharedHoldings } from '../../../src/limits/shared/holdings.ts'
-import { systemClock } from '../../../src/ports/clock.ts'
-import { RedisHoldings } from '../../../src/stores/redis/holdings.ts'
-import { openRedis, redisConfig } from '../../support/redis-limits.ts'
-import { noServers, startRedis } from '../../support/servers.ts'
-import { until } from '../../support/until.ts'
+import { SharedHoldings } from '../../src/limits/holdings.ts'
+import { systemClock } from '../../src/ports/clock.ts'
+import { RedisHoldings } from '../../src/stores/redis/holdings.ts'
+import { openRedis, redisConfig } from '../support/redis-limits.ts'
+import { noServers, startRedis } from '../support/servers.ts'
+import { until } from '../support/until.ts'
 
 if (noServers !== false) {
   t.plan(0, noServers)

@@ -2,11 +2,11 @@
  * What one process may take from a shared bucket by itself. All allowances together are less than the bucket holds, so that everybody takes
  * at once; what they take too much they pay back, as the bucket then holds less than nothing.
  */
-import type { LimitAnswer } from '../../ports/limit-store.ts'
-import type { RateLimit } from '../../ports/limits.ts'
+import type { LimitAnswer } from '../ports/limit-store.ts'
+import type { RateLimit } from '../ports/limits.ts'
 import { AlonePart } from './alone-part.ts'
 import type { Opening } from './alone-part.ts'
-import { ACTIVE } from './heard.ts'
+import { ACTIVE } from './buckets.ts'
 import type { Alone, Report, Share, View } from './share.ts'
 
 /**
@@ -17,7 +17,7 @@ const FIRST = 1 / 16
 const ALL_FIRST = 1 / 2
 /**
  * Of its equal part of the level. What one takes the others do not know of until they ask again: with a whole part each, a flood behind a rest passed up
- * to a burst more in its first moments (test/limits/shared/simulation.test.ts).
+ * to a burst more in its first moments (test/limits/simulation.test.ts).
  */
 const PART = 1 / 4
 /** The part of the allowance from which on a report is worth a message; less waits for a second. */

@@ -1,11 +1,11 @@
 /** Processes that share one bucket, in simulated time: what they let pass, and what one exact bucket would have. */
-import { Asking } from '../../../src/limits/shared/asking.ts'
-import { SharedBuckets } from '../../../src/limits/shared/buckets.ts'
-import { MachineBuckets } from '../../../src/limits/shared/machine-buckets.ts'
-import { newBucket, take } from '../../../src/limits/bucket.ts'
-import type { Clock } from '../../../src/ports/clock.ts'
-import type { LimitStore, QuotaOf } from '../../../src/ports/limit-store.ts'
-import type { RateLimit } from '../../../src/ports/limits.ts'
+import { Asking } from '../../src/limits/asking.ts'
+import { LocalBuckets } from '../../src/limits/buckets.ts'
+import { MachineBuckets } from '../../src/limits/machine-buckets.ts'
+import { newBucket, take } from '../../src/limits/bucket.ts'
+import type { Clock } from '../../src/ports/clock.ts'
+import type { LimitStore, QuotaOf } from '../../src/ports/limit-store.ts'
+import type { RateLimit } from '../../src/ports/limits.ts'
 
 /** One call: when (milliseconds), by which process, how much. */
 export interface Call {
@@ -82,7 +82,7 @@ export async function play({
   away,
 }: Scene): Promise<Outcome> {
   const clock = new Simulated()
-  const buckets = new SharedBuckets(clock, () => 0)
+  const buckets = new LocalBuckets(clock, () => 0)
   let messages = 0
   const overWire = (store: LimitStore, delay: number, isOfAll: boolean): LimitStore => {
     const later = async (): Promise<void> => new Promise(resolve => clock.after(delay, resolve))

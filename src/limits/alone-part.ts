@@ -1,8 +1,8 @@
 /** One process's part of a rate while the store is away: a bucket of its own, of a size that what was last known of the others decides. */
-import { TRAFFIC } from '../../ports/limit-store.ts'
-import type { RateLimit } from '../../ports/limits.ts'
-import { newBucket, refill, take } from '../bucket.ts'
-import type { Bucket } from '../bucket.ts'
+import { TRAFFIC } from '../ports/limit-store.ts'
+import type { RateLimit } from '../ports/limits.ts'
+import { newBucket, refill, take } from './bucket.ts'
+import type { Bucket } from './bucket.ts'
 import { CLOSED } from './share.ts'
 import type { Alone, View } from './share.ts'
 

@@ -1,10 +1,11 @@
 /** The buckets that a call takes from, and what it takes from each. */
-import type { Account, Payer, Price, RateLimit, Spender } from '../../ports/limits.ts'
-import type { Plan } from '../../snapshot/types.ts'
-import { windowAt } from '../account-meter.ts'
-import { DAY, dayAt } from '../endpoint-day.ts'
-import { MANAGEMENT } from '../rate-limited.ts'
+import type { Account, Payer, Price, RateLimit, Spender } from '../ports/limits.ts'
+import type { Plan } from '../snapshot/types.ts'
+import { DAY, dayAt, windowAt } from './window.ts'
 import type { Part } from './part.ts'
+
+/** Rate of `service_*` calls, per account (design, "Management"). */
+export const MANAGEMENT: RateLimit = { perSecond: 10, burst: 30 }
 
 /** What a call takes of a quota. */
 export interface QuotaPart extends Part {

@@ -2,8 +2,8 @@
  * What one process holds of a quota: units that the store has granted already and nobody else can take, so that no quota is ever overspent. What
  * is not used goes back after a second. Near its end nobody gets any to spare, and each call asks.
  */
-import type { LimitAnswer } from '../../ports/limit-store.ts'
-import type { RateLimit } from '../../ports/limits.ts'
+import type { LimitAnswer } from '../ports/limit-store.ts'
+import type { RateLimit } from '../ports/limits.ts'
 import type { Outages } from './outages.ts'
 import { CLOSED } from './share.ts'
 import type { Alone, Occasion, Report, Share, View } from './share.ts'

@@ -1,6 +1,6 @@
 /** What calls take from shared buckets, and those who wait for it. */
-import type { LimitAnswer, LimitQuestion, QuotaOf } from '../../ports/limit-store.ts'
-import type { RateLimit } from '../../ports/limits.ts'
+import type { LimitAnswer, LimitQuestion, QuotaOf } from '../ports/limit-store.ts'
+import type { RateLimit } from '../ports/limits.ts'
 import { Allowance } from './allowance.ts'
 import type { Pace } from './allowance.ts'
 import type { Outages } from './outages.ts'

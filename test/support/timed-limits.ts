@@ -1,21 +1,20 @@
-/** The limits of one process that shares its buckets with others, at the time that each call names. */
-import { Asking } from '../../src/limits/shared/asking.ts'
-import { SharedBuckets } from '../../src/limits/shared/buckets.ts'
-import { SharedLimits } from '../../src/limits/shared/limits.ts'
+/** Limits at the time that each call names. */
+import type { Buckets } from '../../src/limits/buckets.ts'
+import { CallLimits } from '../../src/limits/limits.ts'
+import type { Clock } from '../../src/ports/clock.ts'
 import type { Account, Grant, Limits, Price, QuotaState, RateState, Spender } from '../../src/ports/limits.ts'
 import type { MaybePromise } from '../../src/ports/maybe-promise.ts'
 import type { Refusal } from '../../src/refusal/refusal.ts'
 import type { Plan } from '../../src/snapshot/types.ts'
 
-/** `SharedLimits` whose clock is moved by the calls themselves. */
-export class OneOfMany implements Limits {
+/** `CallLimits` over some buckets whose clock is moved by the calls themselves. */
+export class Timed implements Limits {
   #now = 0
-  readonly #limits: SharedLimits
+  readonly #limits: CallLimits
 
-  constructor(used: () => number | null) {
+  constructor(used: (() => number | null) | null, make: (clock: Clock) => Buckets) {
     const clock = { now: () => this.#now, monotonic: () => this.#now, after: () => () => undefined }
-    const store = new SharedBuckets(clock, used).of('one')
-    this.#limits = new SharedLimits(new Asking({ store, clock, every: 25, processes: 2 }), used)
+    this.#limits = new CallLimits(make(clock), used)
   }
 
   take(spender: Spender, price: Price, now: number): MaybePromise<Grant | Refusal> {
@@ -34,7 +33,7 @@ export class OneOfMany implements Limits {
     return this.#at(now).quota(account, plan, now)
   }
 
-  #at(now: number): SharedLimits {
+  #at(now: number): CallLimits {
     this.#now = now
     return this.#limits
   }

@@ -1,15 +1,23 @@
-/** Rates and quotas that several processes share. What a call takes is a list of parts: all of them are taken, or none. */
-import type { Account, Grant, Limits, Price, QuotaState, RateState, Spender } from '../../ports/limits.ts'
-import type { QuotaOf } from '../../ports/limit-store.ts'
-import type { MaybePromise } from '../../ports/maybe-promise.ts'
-import { refuse } from '../../refusal/refusal.ts'
-import type { Refusal } from '../../refusal/refusal.ts'
-import type { Plan } from '../../snapshot/types.ts'
-import { rateState } from '../bucket.ts'
-import { dayExhausted } from '../endpoint-day.ts'
-import { rateLimited } from '../rate-limited.ts'
-import type { Asking } from './asking.ts'
-import { CallParts } from './call-parts.ts'
+/** Rates and quotas. What a call takes is a list of parts: all of them are taken, or none. */
+import { requestUnits } from '../config/words/units.ts'
+import type {
+  Account,
+  Grant,
+  Limits,
+  Price,
+  QuotaState,
+  RateLimit,
+  RateState,
+  Spender,
+} from '../ports/limits.ts'
+import type { QuotaOf } from '../ports/limit-store.ts'
+import type { MaybePromise } from '../ports/maybe-promise.ts'
+import { refuse } from '../refusal/refusal.ts'
+import type { Refusal } from '../refusal/refusal.ts'
+import type { Plan } from '../snapshot/types.ts'
+import { rateState } from './bucket.ts'
+import type { Buckets } from './buckets.ts'
+import { CallParts, MANAGEMENT } from './call-parts.ts'
 import type { CallTakes, QuotaPart } from './call-parts.ts'
 import type { Part, Taken } from './part.ts'
 
@@ -17,14 +25,17 @@ import type { Part, Taken } from './part.ts'
 export type UsedOf = (quota: QuotaOf) => MaybePromise<number | null>
 
 /** Limits of all callers, by the buckets of a store. */
-export class SharedLimits implements Limits {
-  readonly #asking: Asking
+export class CallLimits implements Limits {
+  readonly #buckets: Buckets
   readonly #used: UsedOf | null
   readonly #parts = new CallParts()
 
-  /** `used` reads the ledger: what processes hold of a quota without having used it is in no bucket. Null where no ledger has the usage of all. */
-  constructor(asking: Asking, used: UsedOf | null) {
-    this.#asking = asking
+  /**
+   * `used` reads the ledger: what other processes hold of a quota without having used it is missing in its bucket. Null where the bucket knows better,
+   * as there are no others, or no ledger has the usage of all.
+   */
+  constructor(buckets: Buckets, used: UsedOf | null) {
+    this.#buckets = buckets
     this.#used = used
   }
 
@@ -32,8 +43,8 @@ export class SharedLimits implements Limits {
     const takes = this.#parts.ofCall(spender, price, now)
     const refused = this.#takeAll(takes.parts, monotonic)
     return refused instanceof Promise
-      ? refused.then(refusal => refusal ?? new SharedGrant(this, takes, price.units, now))
-      : (refused ?? new SharedGrant(this, takes, price.units, now))
+      ? refused.then(refusal => refusal ?? new CallGrant(this, takes, price.units, now))
+      : (refused ?? new CallGrant(this, takes, price.units, now))
   }
 
   takeManagement(account: Account): MaybePromise<Refusal | null> {
@@ -48,31 +59,32 @@ export class SharedLimits implements Limits {
       payer === null
         ? this.#parts.addressRate(address, rate, 0)
         : this.#parts.accountRate(payer.account, rate)
-    return rateState({ tokens: this.#asking.level(part), at: now }, rate, now)
+    return rateState({ tokens: this.#buckets.level(part), at: now }, rate, now)
   }
 
-  async quota(account: Account, plan: Plan, now: number): Promise<QuotaState | null | 'unreadable'> {
+  quota(account: Account, plan: Plan, now: number): MaybePromise<QuotaState | null | 'unreadable'> {
     const part = this.#parts.quota(account, plan, 0, now)
-    if (part === null || plan.quota === null) return null
-    const used = this.#used === null ? await this.#taken(part) : await this.#used(part.quota)
-    if (used === null) return 'unreadable'
-    return { requests: plan.quota.requests, used, resetsAt: part.quota.window.end }
+    if (part === null) return null
+    const used = this.#used === null ? this.#taken(part) : this.#used(part.quota)
+    return used instanceof Promise ? used.then(units => stateOf(part, units)) : stateOf(part, used)
   }
 
   /** Units that the bucket of a quota has granted. */
-  async #taken(part: QuotaPart): Promise<number | null> {
-    const level = await this.#asking.ask(part)
-    return level === null ? null : part.limit.burst - level
+  #taken(part: QuotaPart): MaybePromise<number | null> {
+    const takenOf = (level: number | null): number | null =>
+      level === null ? null : part.limit.burst - level
+    const level = this.#buckets.ask(part)
+    return level instanceof Promise ? level.then(takenOf) : takenOf(level)
   }
 
   /** Puts back what a grant took. */
   giveBack(parts: readonly Part[]): void {
-    for (const part of parts) this.#asking.giveBack(part)
+    for (const part of parts) this.#buckets.giveBack(part)
   }
 
-  #takeAll(parts: readonly Part[], now = this.#asking.now()): MaybePromise<Refusal | null> {
+  #takeAll(parts: readonly Part[], now = this.#buckets.now()): MaybePromise<Refusal | null> {
     for (let i = 0; i < parts.length; i += 1) {
-      const one = this.#asking.take(parts[i]!, now)
+      const one = this.#buckets.take(parts[i]!, now)
       if (one !== 0) return this.#takeRest(parts, i, one, now)
     }
     return null
@@ -88,7 +100,7 @@ export class SharedLimits implements Limits {
     const taken: MaybePromise<Taken>[] = [...parts.slice(0, at).map(() => 0), first]
     // A part that is refused here spares the questions of the others.
     while (taken.length < parts.length && (taken.at(-1) === 0 || taken.at(-1) instanceof Promise))
-      taken.push(this.#asking.take(parts[taken.length]!, now))
+      taken.push(this.#buckets.take(parts[taken.length]!, now))
     return taken.some(one => one instanceof Promise)
       ? Promise.all(taken.map(async one => one)).then(all => this.#settle(parts, all))
       : this.#settle(parts, taken as Taken[])
@@ -104,14 +116,14 @@ export class SharedLimits implements Limits {
 }
 
 /** What a call took. A class, as there is one for each call. */
-class SharedGrant implements Grant {
-  readonly #limits: SharedLimits
+class CallGrant implements Grant {
+  readonly #limits: CallLimits
   readonly #takes: CallTakes
   readonly units: number
   readonly at: number
   #isOver = false
 
-  constructor(limits: SharedLimits, takes: CallTakes, units: number, at: number) {
+  constructor(limits: CallLimits, takes: CallTakes, units: number, at: number) {
     this.#limits = limits
     this.#takes = takes
     this.units = units
@@ -128,6 +140,10 @@ class SharedGrant implements Grant {
   }
 }
 
+function stateOf({ limit, quota }: QuotaPart, used: number | null): QuotaState | 'unreadable' {
+  return used === null ? 'unreadable' : { requests: limit.burst, used, resetsAt: quota.window.end }
+}
+
 /** What a call is told of the part that was not to be had. */
 function refusalOf({ limit, quota, units }: Part, wait: Taken): Refusal {
   if (wait === null) return refuse('journal_unavailable')
@@ -139,5 +155,18 @@ function refusalOf({ limit, quota, units }: Part, wait: Taken): Refusal {
     })
   return quota.endpoint === undefined
     ? refuse('quota_exhausted', undefined, { scope: 'account', resetsAt: quota.window.end })
-    : dayExhausted(quota.window)
+    : refuse('quota_exhausted', 'The daily limit of this endpoint is used up', {
+        scope: 'endpoint',
+        resetsAt: quota.window.end,
+      })
+}
+
+/** The refusal of a call that has to wait; `units` is what it costs. */
+export function rateLimited(retryAfterMs: number, limit: RateLimit, units: number): Refusal {
+  const { perSecond } = limit
+  const why =
+    limit === MANAGEMENT
+      ? `${perSecond} management calls per second`
+      : `${requestUnits(perSecond)} per second; this call costs ${units}`
+  return refuse('rate_limited', `Rate limit exceeded: ${why}`, { retryAfterMs, limit: perSecond })
 }

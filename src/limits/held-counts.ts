@@ -2,17 +2,17 @@
  * What all processes of this machine hold, in the memory of one of them. A take that finds nothing left waits until everybody with a part has
  * given up its room and said what it holds now, so that none is refused below the limit.
  */
-import { orAfter } from '../../net/or-after.ts'
-import { systemClock } from '../../ports/clock.ts'
-import type { Clock } from '../../ports/clock.ts'
+import { orAfter } from '../net/or-after.ts'
+import { systemClock } from '../ports/clock.ts'
+import type { Clock } from '../ports/clock.ts'
 import type {
   HeldCount,
   HoldingAnswer,
   HoldingProcess,
   HoldingQuestion,
   HoldingStore,
-} from '../../ports/holding-store.ts'
-import type { MaybePromise } from '../../ports/maybe-promise.ts'
+} from '../ports/holding-store.ts'
+import type { MaybePromise } from '../ports/maybe-promise.ts'
 import { HeldKey } from './held-key.ts'
 
 /** Milliseconds that a process gets to say what it holds; a silent one counts with what it said last. */

@@ -3,14 +3,14 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import t from 'tap'
 import type { Test } from 'tap'
-import { Asking } from '../../../src/limits/shared/asking.ts'
-import { SharedBuckets } from '../../../src/limits/shared/buckets.ts'
-import { MachineBuckets } from '../../../src/limits/shared/machine-buckets.ts'
-import { systemClock } from '../../../src/ports/clock.ts'
-import type { LimitAnswer, LimitQuestion, LimitStore } from '../../../src/ports/limit-store.ts'
-import { connectWorker, startKeeper } from '../../support/keeper.ts'
-import { openRedis, redisBuckets, redisConfig } from '../../support/redis-limits.ts'
-import { noServers, startRedis } from '../../support/servers.ts'
+import { Asking } from '../../src/limits/asking.ts'
+import { LocalBuckets } from '../../src/limits/buckets.ts'
+import { MachineBuckets } from '../../src/limits/machine-buckets.ts'
+import { systemClock } from '../../src/ports/clock.ts'
+import type { LimitAnswer, LimitQuestion, LimitStore } from '../../src/ports/limit-store.ts'
+import { connectWorker, startKeeper } from '../support/keeper.ts'
+import { openRedis, redisBuckets, redisConfig } from '../support/redis-limits.ts'
+import { noServers, startRedis } from '../support/servers.ts'
 
 /** Stores for two processes over the same buckets. `used` is what the ledger says of each quota. */
 type Open = (t: Test, used: () => number | null) => Promise<readonly [LimitStore, LimitStore]>
@@ -19,7 +19,7 @@ const redis = noServers === false ? await startRedis(t) : null
 
 const stores: Readonly<Record<string, Open>> = {
   'the memory of one process': (_, used) => {
-    const buckets = new SharedBuckets(systemClock, used)
+    const buckets = new LocalBuckets(systemClock, used)
     return Promise.resolve([buckets.of('one'), buckets.of('other')])
   },
   "the keeper's socket": async (t, used) => {

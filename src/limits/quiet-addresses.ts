@@ -2,11 +2,11 @@
  * What addresses take, told to the store of all machines only once one of them has used a good part of its share: a scan by many addresses neither
  * fills the store nor asks it anything.
  */
-import type { Clock } from '../../ports/clock.ts'
-import type { LimitAnswer, LimitQuestion, LimitStore } from '../../ports/limit-store.ts'
-import { BoundedCache } from '../bounded-cache.ts'
-import { newBucket, refill } from '../bucket.ts'
-import type { Bucket } from '../bucket.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { LimitAnswer, LimitQuestion, LimitStore } from '../ports/limit-store.ts'
+import { BoundedCache } from './bounded-cache.ts'
+import { newBucket, refill } from './bucket.ts'
+import type { Bucket } from './bucket.ts'
 
 /** Of its share of a limit, what a machine gives an address by itself. */
 const OWN = 1 / 4
