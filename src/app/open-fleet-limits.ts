@@ -16,8 +16,6 @@ export interface FleetLimitsOptions {
   /** As the gateway is started with, and as its configuration has it since: `sync` and `away` may change. */
   readonly config: RedisConfig
   readonly now: () => RedisConfig
-  /** Processes of this machine that serve calls. */
-  readonly processes: number
   /** What all machines have used of a quota, as far as it is known here. */
   readonly usedInWindow: KnownUse
   /** The same, read anew. */
@@ -42,14 +40,13 @@ export interface FleetLimits {
 
 /** Connects to Redis, or goes on without until it is there. */
 export async function openFleetLimits(options: FleetLimitsOptions, closing: Closing): Promise<FleetLimits> {
-  const { config, now, processes, metrics, log } = options
+  const { config, now, metrics, log } = options
   const { usedInWindow, usedByNow, ownInWindow, machinesHeard = () => undefined } = options
   // Here, so that nobody else loads it.
   const { FOUND, openRedisLimits } = await import('../stores/redis/open.ts')
   const opened = await openRedisLimits({
     config,
     machine: randomUUID(),
-    processes,
     machinesHeard,
     usedInWindow,
     usedByNow,

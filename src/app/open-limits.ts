@@ -48,7 +48,6 @@ export async function openLimits(
     {
       config: redis,
       now: () => now(),
-      processes: 1,
       usedInWindow,
       usedByNow,
       ownInWindow,

@@ -1,6 +1,6 @@
 /**
  * What all processes of this machine hold, in the memory of one of them. A take that finds nothing left waits until everybody with a part has
- * given up its room and said what it holds now, so that none is refused below the limit.
+ * said what it holds now, so that none is refused below the limit.
  */
 import { orAfter } from '../net/or-after.ts'
 import { systemClock } from '../ports/clock.ts'
@@ -13,7 +13,6 @@ import type {
   HoldingStore,
 } from '../ports/holding-store.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
-import { HeldKey } from './held-key.ts'
 
 /** Milliseconds that a process gets to say what it holds; a silent one counts with what it said last. */
 const PATIENCE = 200
@@ -54,15 +53,68 @@ class Member implements HoldingStore {
   }
 }
 
+/** What all processes hold of one key. */
+class HeldKey {
+  readonly key: string
+  /** Asks all who have a part what they hold now; null while that is not under way. */
+  round: Promise<void> | null = null
+  readonly #held = new Map<Member, number>()
+
+  constructor(key: string) {
+    this.key = key
+  }
+
+  get isEmpty(): boolean {
+    return this.#held.size === 0 && this.round === null
+  }
+
+  /** Whether a process has a part. */
+  has(member: Member): boolean {
+    return this.#held.has(member)
+  }
+
+  /** What a process says that it has. */
+  set(member: Member, held: number): void {
+    if (held <= 0) this.#held.delete(member)
+    else this.#held.set(member, held)
+  }
+
+  /** How many nobody holds. */
+  left(limit: number): number {
+    return limit - this.before(Infinity)
+  }
+
+  /** Gives a process so many, of which it has not heard yet. */
+  grant(member: Member, granted: number): void {
+    this.set(member, this.#of(member) + granted)
+  }
+
+  /** What the others hold. */
+  others(member: Member): number {
+    return this.before(Infinity) - this.#of(member)
+  }
+
+  /** What is held in the slots before this one. */
+  before(slot: number): number {
+    let sum = 0
+    for (const [member, held] of this.#held) if (member.slot < slot) sum += held
+    return sum
+  }
+
+  #of(member: Member): number {
+    return this.#held.get(member) ?? 0
+  }
+}
+
 /** Keys of which somebody found nothing left, and how many were wanted. */
 interface Round {
-  readonly wanted: Map<HeldKey<Member>, number>
+  readonly wanted: Map<HeldKey, number>
   readonly over: Promise<void>
 }
 
 /** Counts by key and process. */
 export class HeldCounts {
-  readonly #keys = new Map<string, HeldKey<Member>>()
+  readonly #keys = new Map<string, HeldKey>()
   readonly #members = new Set<Member>()
   readonly #processes: number
   readonly #clock: Pick<Clock, 'monotonic'>
@@ -86,7 +138,7 @@ export class HeldCounts {
   ): Pick<Member, 'hold' | 'leave'> {
     const member = new Member(this, slot, process)
     this.#members.add(member)
-    for (const { key, held: count } of held) this.#key(key).set(member, slot, count, 0)
+    for (const { key, held: count } of held) this.#key(key).set(member, count)
     if (this.#members.size >= this.#processes) this.#isGathering = false
     return member
   }
@@ -99,51 +151,44 @@ export class HeldCounts {
   /** Answers a question of a process. */
   answer(member: Member, question: HoldingQuestion): MaybePromise<HoldingAnswer | null> {
     if (member.isGone) return null
-    const { key, limit, held, room, want } = question
+    const { key, limit, held, want } = question
     const counted = this.#key(key)
-    counted.set(member, member.slot, held, room)
+    counted.set(member, held)
     if (this.#isGathering && this.#clock.monotonic() - this.#startedAt < GATHERING) return null
     if (want > 0 && (counted.round !== null || counted.left(limit) < want))
       return this.#beyond(counted, member, question)
-    return this.#give(counted, member, limit, want, true)
+    return this.#give(counted, member, want)
   }
 
   /** Forgets a process. */
   leave(member: Member): void {
     this.#members.delete(member)
     for (const counted of this.#keys.values()) {
-      counted.set(member, member.slot, 0, 0)
+      counted.set(member, 0)
       this.#forgetEmpty(counted)
     }
   }
 
-  #key(key: string): HeldKey<Member> {
+  #key(key: string): HeldKey {
     let counted = this.#keys.get(key)
     if (counted === undefined) this.#keys.set(key, (counted = new HeldKey(key)))
     return counted
   }
 
-  #forgetEmpty(counted: HeldKey<Member>): void {
+  #forgetEmpty(counted: HeldKey): void {
     if (counted.isEmpty && this.#keys.get(counted.key) === counted) this.#keys.delete(counted.key)
   }
 
-  #give(
-    counted: HeldKey<Member>,
-    member: Member,
-    limit: number,
-    granted: number,
-    withRoom: boolean,
-  ): HoldingAnswer {
+  #give(counted: HeldKey, member: Member, granted: number): HoldingAnswer {
     this.#keys.set(counted.key, counted)
-    counted.grant(member, member.slot, granted)
-    const room = withRoom ? counted.give(member, limit, this.#members.size) : 0
+    counted.grant(member, granted)
     this.#forgetEmpty(counted)
-    return { granted, room, others: counted.others(member), before: counted.before(member.slot) }
+    return { granted, others: counted.others(member), before: counted.before(member.slot) }
   }
 
   /** Waits for a round in which everybody is asked after the question came. */
   async #beyond(
-    counted: HeldKey<Member>,
+    counted: HeldKey,
     member: Member,
     { limit, want }: HoldingQuestion,
   ): Promise<HoldingAnswer | null> {
@@ -154,19 +199,18 @@ export class HeldCounts {
       await round
     }
     if (member.isGone) return null
-    // Room that the first gets would be missing to those who waited with it.
-    return this.#give(counted, member, limit, Math.max(0, Math.min(want, counted.left(limit))), false)
+    return this.#give(counted, member, Math.max(0, Math.min(want, counted.left(limit))))
   }
 
   /** Resolves when everybody who has a part has said what they hold. Keys that run out in one turn share the messages. */
-  #recall(counted: HeldKey<Member>, want: number): Promise<void> {
+  #recall(counted: HeldKey, want: number): Promise<void> {
     const { wanted, over } = (this.#next ??= this.#begin())
     wanted.set(counted, (wanted.get(counted) ?? 0) + want)
     return over
   }
 
   /** Whether everybody is going to be asked of it. */
-  #isNext(counted: HeldKey<Member>): boolean {
+  #isNext(counted: HeldKey): boolean {
     return this.#next?.wanted.has(counted) ?? false
   }
 
@@ -189,7 +233,7 @@ export class HeldCounts {
       held => {
         // What comes late does not know what was granted since.
         if (isLate || member.isGone) return
-        for (const [i, count] of held.entries()) asked[i]?.[0].set(member, member.slot, count, 0)
+        for (const [i, count] of held.entries()) asked[i]?.[0].set(member, count)
       },
       // Whoever is lost leaves.
       () => undefined,

@@ -1,4 +1,4 @@
-/** One process's side of what is held on a machine: takes what it has room for by itself, and asks the store for the rest. */
+/** One process's side of what is held on a machine: asks the store for each one that it takes. */
 import type { Clock } from '../ports/clock.ts'
 import type {
   HeldCount,
@@ -10,11 +10,11 @@ import type {
 } from '../ports/holding-store.ts'
 import type { Holdings } from '../ports/holdings.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
-import { isOver, newPart, stays, takeAlone, wants } from './held-part.ts'
-import type { HeldPart, Waiting } from './held-part.ts'
 
 /** Milliseconds after which everything is said again to a store that forgets who is silent. */
 export const AGAIN = 3_000
+/** Milliseconds for which the others are asked about after the last of a process's own ended, and count where nobody can be asked. */
+const COUNTED = 60_000
 
 /** What it is made of. */
 export interface SharedHoldingsOptions {
@@ -24,6 +24,30 @@ export interface SharedHoldingsOptions {
   readonly every: number
   /** Milliseconds after which the store has to hear again of all that is held; absent where it remembers. */
   readonly again?: number
+}
+
+/** What one process holds under one key, and what it knows of the others. */
+interface HeldPart {
+  readonly key: string
+  own: number
+  /** What the others hold, as last heard, and those of them in the slots before. */
+  others: number
+  before: number
+  /** When that was heard, and when the process last held or wanted one. */
+  heardAt: number
+  usedAt: number
+  /** As it was last said here. */
+  limit: number
+  /** The limit that all together kept to when that was last known. */
+  kept: number
+  waiting: Waiting[]
+  isAsking: boolean
+}
+
+/** Whoever waits for an answer: for one more, or, with 0, for what the others hold. */
+interface Waiting {
+  readonly want: 0 | 1
+  readonly resolve: (isTaken: boolean) => void
 }
 
 /** Ends what a holder keeps without using it. */
@@ -69,7 +93,6 @@ export class SharedHoldings implements HoldingProcess {
   /** What is held here, for a store that knows nothing of it. */
   hello(): HeldCount[] {
     this.#isAway = false
-    for (const entry of this.#entries.values()) entry.room = 0
     return [...this.#entries.values()]
       .filter(({ own }) => own > 0)
       .map(({ key, own }) => ({ key, held: own }))
@@ -82,7 +105,6 @@ export class SharedHoldings implements HoldingProcess {
     return recalled.map(({ key }) => {
       const entry = this.#entries.get(key)
       if (entry === undefined) return 0
-      entry.room = 0
       this.#unreported.add(entry)
       return entry.own
     })
@@ -94,19 +116,7 @@ export class SharedHoldings implements HoldingProcess {
   }
 
   #take(entry: HeldPart, limit: number): MaybePromise<boolean> {
-    if (this.#isAway) return takeAlone(entry, limit, this.#options.clock.monotonic())
-    this.#endRoom(entry)
-    // Who comes later does not pass those who wait.
-    if (entry.room === 0 || entry.waiting.length > 0) return this.#ask(entry, 1)
-    entry.room -= 1
-    entry.own += 1
-    entry.kept = limit
-    this.#unreported.add(entry)
-    return true
-  }
-
-  #endRoom(entry: HeldPart): void {
-    if (entry.roomUntil !== Infinity && this.#options.clock.monotonic() >= entry.roomUntil) entry.room = 0
+    return this.#isAway ? takeAlone(entry, limit, this.#options.clock.monotonic()) : this.#ask(entry, 1)
   }
 
   #free(key: string): void {
@@ -131,7 +141,6 @@ export class SharedHoldings implements HoldingProcess {
   #entryOf(key: string, limit: number): HeldPart {
     let entry = this.#entries.get(key)
     if (entry === undefined) this.#entries.set(key, (entry = newPart(key, limit)))
-    if (limit < entry.limit) entry.room = 0
     entry.limit = limit
     return entry
   }
@@ -186,23 +195,17 @@ export class SharedHoldings implements HoldingProcess {
     const questions = entries.map((entry, i): HoldingQuestion => {
       const want = asked[i]!.reduce((sum, one) => sum + one.want, 0)
       const { key, own, limit } = entry
-      if (own === 0 && want === 0) entry.room = 0
-      this.#endRoom(entry)
       if (own > 0 || want > 0) entry.usedAt = now
       entry.isAsking = true
       this.#unreported.delete(entry)
-      return { key, limit, held: own, room: entry.room, want }
+      return { key, limit, held: own, want }
     })
     const answers = await this.#answersTo(questions)
     for (const [i, entry] of entries.entries()) {
       entry.isAsking = false
       const answer = answers?.[i] ?? null
       if (answer === null) this.#unanswered(entry, asked[i]!)
-      else {
-        const { room, roomFor } = answer
-        if (room > 0 && roomFor !== undefined) entry.roomUntil = now + roomFor
-        this.#answered(entry, asked[i]!, answer, questions[i]!.limit)
-      }
+      else this.#answered(entry, asked[i]!, answer, questions[i]!.limit)
       if (entry.waiting.length > 0) this.#askSoon(entry)
       else if (isOver(entry, again === undefined ? Infinity : now) && !this.#unreported.has(entry))
         this.#entries.delete(entry.key)
@@ -217,8 +220,6 @@ export class SharedHoldings implements HoldingProcess {
       return answers
     } catch {
       this.#isAway = true
-      // A store that counts anew knows of no room.
-      for (const entry of this.#entries.values()) entry.room = 0
       return null
     }
   }
@@ -234,8 +235,6 @@ export class SharedHoldings implements HoldingProcess {
   #answered(entry: HeldPart, asked: readonly Waiting[], answer: HoldingAnswer, limit: number): void {
     let { granted } = answer
     entry.own += granted
-    // Room within a larger limit is none within a smaller one.
-    entry.room = entry.limit < limit ? 0 : entry.room + answer.room
     entry.others = answer.others
     entry.heardAt = this.#options.clock.monotonic()
     entry.before = answer.before
@@ -245,4 +244,55 @@ export class SharedHoldings implements HoldingProcess {
       granted -= want
     }
   }
+}
+
+/** Nothing is held yet. */
+function newPart(key: string, limit: number): HeldPart {
+  return {
+    key,
+    own: 0,
+    others: 0,
+    before: 0,
+    heardAt: -Infinity,
+    usedAt: -Infinity,
+    limit,
+    kept: limit,
+    waiting: [],
+    isAsking: false,
+  }
+}
+
+/** Whether somebody waits for one more. */
+function wants({ waiting }: HeldPart): boolean {
+  return waiting.some(({ want }) => want > 0)
+}
+
+/** Whether there is nothing to remember, at this time of a store that may be away later. */
+function isOver({ own, others, usedAt }: HeldPart, now: number): boolean {
+  return own === 0 && (others === 0 || now - usedAt >= COUNTED)
+}
+
+/** Takes one where nobody can be asked: what is known of the others decides. */
+function takeAlone(part: HeldPart, limit: number, now: number): boolean {
+  // Who holds none hears of nobody's end, and would be refused for as long as that lasts.
+  if (part.own === 0 && now - part.heardAt >= COUNTED) part.others = 0
+  if (part.own + part.others >= limit) return false
+  // What all together hold then is not known to be within any limit.
+  part.kept = Infinity
+  part.own += 1
+  return true
+}
+
+/**
+ * How many of a process's own may stay under a smaller limit; Infinity where all processes together keep to it. Where all know the same, their
+ * parts are the limit.
+ */
+function stays(part: HeldPart, limit: number): number {
+  const { own, others, before } = part
+  const all = own + others
+  if (all <= limit) {
+    part.kept = limit
+    return Infinity
+  }
+  return Math.floor(((before + own) * limit) / all) - Math.floor((before * limit) / all)
 }

@@ -1,4 +1,4 @@
-/** Where the holdings of several processes are counted: each takes what it has room for by itself, and asks for what is beyond. */
+/** Where the holdings of several processes are counted: each asks before it takes. */
 import type { MaybePromise } from './maybe-promise.ts'
 
 /** What one process holds under a key. */
@@ -11,8 +11,6 @@ export interface HeldCount {
 export interface HoldingQuestion extends HeldCount {
   /** Most that all processes may hold. */
   readonly limit: number
-  /** How many this process may still take without asking: none but itself has them. */
-  readonly room: number
   /** How many are asked for now. */
   readonly want: number
 }
@@ -21,10 +19,6 @@ export interface HoldingQuestion extends HeldCount {
 export interface HoldingAnswer {
   /** How many of those asked for are granted. */
   readonly granted: number
-  /** How many more may be taken without asking. */
-  readonly room: number
-  /** Milliseconds after the question for which all of its room may be used; absent where it is asked back when it is needed. */
-  readonly roomFor?: number
   /** What the other processes hold, and what those among them hold whose slots come before this process's. */
   readonly others: number
   readonly before: number
@@ -44,7 +38,7 @@ export interface HoldingStore {
 
 /** One process, as the store sees it. */
 export interface HoldingProcess {
-  /** Gives up its room, and says how many it holds of each key. */
+  /** Ends what it keeps without using it, and says how many it holds of each key. */
   recall(recalled: readonly Recalled[]): Promise<readonly number[]>
 }
 

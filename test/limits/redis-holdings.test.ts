@@ -23,7 +23,7 @@ async function open(t: Test, machines = 2) {
   const all = []
   for (let machine = 0; machine < machines; machine += 1) {
     const client = await openRedis(t, redisConfig(redis.url, { prefix, timeout: 300 }))
-    const store = new RedisHoldings(client, () => 2 * machines)
+    const store = new RedisHoldings(client)
     for (const slot of [1, 2]) {
       const joined = store.join(`${machine}/${slot}`, { recall: async recalled => held.recall(recalled) })
       const held: SharedHoldings = new SharedHoldings({
@@ -59,7 +59,7 @@ t.test(
   'what a process was granted and has not heard of yet is not forgotten when another asks it',
   async t => {
     const client = await openRedis(t, redisConfig(redis.url, { prefix: randomUUID(), timeout: 3_000 }))
-    const store = new RedisHoldings(client, () => 3)
+    const store = new RedisHoldings(client)
     const unheard = { recall: () => Promise.resolve([0]) }
     const [one, two] = [store.join('1', unheard), store.join('2', unheard)]
     // The first waits for a third one, which says what it holds once the second has its answer.
@@ -72,7 +72,7 @@ t.test(
         return [1]
       },
     })
-    const question = { key: 'a', limit: 11, held: 0, room: 0 }
+    const question = { key: 'a', limit: 11, held: 0 }
     await third.hold([{ ...question, held: 1, want: 0 }])
     const waiting = one.hold([{ ...question, want: 12 }])
     const second = await two.hold([{ ...question, want: 8 }])
@@ -84,22 +84,6 @@ t.test(
     )
   },
 )
-
-t.test('far below the limit nobody waits; near it each one asks', async t => {
-  const [one, , other] = await open(t)
-  t.equal(await one!.of.take('a', 100), true)
-  t.equal(one!.of.take('a', 100), true, 'it was given room')
-  for (let i = 0; i < 78; i += 1) t.equal(await other!.of.take('a', 100), true)
-  t.type(other!.of.take('a', 100), Promise)
-})
-
-t.test('room that another machine does not use refuses nobody: it ends by time', async t => {
-  const [one, , other] = await open(t)
-  t.equal(await one!.of.take('a', 40), true)
-  let taken = 0
-  while (await other!.of.take('a', 40)) taken += 1
-  t.equal(taken, 39)
-})
 
 t.test('what a process holds that is gone without a word ends within ten seconds', async t => {
   const [one, , other] = await open(t)
@@ -124,7 +108,7 @@ t.test('while Redis hangs each goes by what it knew, and says all of it afterwar
   redis.signal('SIGCONT')
   await until('it is there again', () => Promise.resolve(!one!.client.isAway && !other!.client.isAway))
   await until('all are counted', async () => {
-    const [answer] = await one!.joined.hold([{ key: '{a}:connections', limit: 5, held: 3, room: 0, want: 0 }])
+    const [answer] = await one!.joined.hold([{ key: '{a}:connections', limit: 5, held: 3, want: 0 }])
     return answer?.others === 2
   })
   t.equal(await one!.of.take('a', 5), false)

@@ -39,7 +39,6 @@ export async function openLimits(
     {
       config: redis,
       now: () => config().gateway.redis ?? redis,
-      processes: workers,
       usedInWindow: async (...asked) => {
         // What the workers have charged and not handed over is used too.
         await made.keeper?.gather()

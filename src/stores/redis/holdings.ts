@@ -1,5 +1,4 @@
 /** What callers hold over all machines, as the processes of one of them ask for it. */
-import { setTimeout as pause } from 'node:timers/promises'
 import { orAfter } from '../../net/or-after.ts'
 import type {
   HeldCount,
@@ -8,17 +7,12 @@ import type {
   HoldingQuestion,
   HoldingStore,
 } from '../../ports/holding-store.ts'
-import { HOLDINGS, ROOM } from './holding-script.ts'
+import { HOLDINGS } from './holding-script.ts'
 import type { Redis } from './redis.ts'
 import { bySlot } from './slots.ts'
 
 /** Milliseconds that a process of this machine gets to give up what it holds without using it. */
 const PATIENCE = 200
-
-/** An answer, and in how many milliseconds room ends that others have. */
-interface Answered extends HoldingAnswer {
-  readonly busy: number
-}
 
 /** A process of this machine. */
 interface Member {
@@ -36,13 +30,10 @@ interface Member {
 /** Asks Redis for the processes of this machine. */
 export class RedisHoldings {
   readonly #redis: Pick<Redis, 'run' | 'isCluster'>
-  readonly #processes: () => number
   readonly #members = new Set<Member>()
 
-  /** `processes` are those that may want room, on all machines. */
-  constructor(redis: Pick<Redis, 'run' | 'isCluster'>, processes: () => number) {
+  constructor(redis: Pick<Redis, 'run' | 'isCluster'>) {
     this.#redis = redis
-    this.#processes = processes
   }
 
   /** Counts a process in under its name, with what it holds already. */
@@ -88,22 +79,16 @@ export class RedisHoldings {
     }
   }
 
-  /** Nothing is left: what others keep without using it ends, or their room. */
-  async #askAgain(member: Member, question: HoldingQuestion, first: Answered): Promise<HoldingAnswer> {
-    let answer = first
-    let granted = answer.granted
-    const again = async (): Promise<void> => {
-      const { held, want, ...rest } = question
-      const asked = { ...rest, held: held + granted, want: want - granted }
-      answer = (await this.#ask(member, [asked]))[0]!
-      granted += answer.granted
-    }
-    if (await this.#recall(member, question)) await again()
-    if (granted < question.want && answer.busy > 0) {
-      await pause(answer.busy)
-      await again()
-    }
-    return { ...answer, granted }
+  /** Nothing is left: what others keep without using it ends. */
+  async #askAgain(
+    member: Member,
+    question: HoldingQuestion,
+    { granted, ...answer }: HoldingAnswer,
+  ): Promise<HoldingAnswer> {
+    if (!(await this.#recall(member, question))) return { ...answer, granted }
+    const { held, want } = question
+    const [again] = await this.#ask(member, [{ ...question, held: held + granted, want: want - granted }])
+    return { ...again!, granted: granted + again!.granted }
   }
 
   /**
@@ -132,20 +117,20 @@ export class RedisHoldings {
 
   /** Says what a process holds; while Redis is away it is said again later, by the process, and what is over ends by itself. */
   async #report(member: Member, held: readonly HeldCount[]): Promise<void> {
-    const questions = held.map(one => ({ ...one, limit: 0, room: 0, want: 0 }))
+    const questions = held.map(one => ({ ...one, limit: 0, want: 0 }))
     await this.#ask(member, questions).catch(() => undefined)
   }
 
-  async #ask(member: Member, questions: readonly HoldingQuestion[]): Promise<Answered[]> {
-    if (questions.length === 0) await this.#redis.run(HOLDINGS, [], [member.name, 1])
-    const answers: Answered[] = []
+  async #ask(member: Member, questions: readonly HoldingQuestion[]): Promise<HoldingAnswer[]> {
+    if (questions.length === 0) await this.#redis.run(HOLDINGS, [], [member.name])
+    const answers: HoldingAnswer[] = []
     const { isCluster } = this.#redis
     const sent = bySlot([...questions.entries()], ([, { key }]) => key, isCluster).map(async group => {
-      const values = group.flatMap(([, { limit, held, room, want }]) => [limit, held, room, want])
+      const values = group.flatMap(([, { limit, held, want }]) => [limit, held, want])
       const texts = (await this.#redis.run(
         HOLDINGS,
         group.map(([, { key }]) => key),
-        [member.name, Math.max(1, this.#processes()), ...values],
+        [member.name, ...values],
       )) as string[]
       for (const [nth, [i, question]] of group.entries())
         answers[i] = this.#answered(member, question, texts[nth]!)
@@ -154,13 +139,13 @@ export class RedisHoldings {
     return answers
   }
 
-  #answered(member: Member, { key, held }: HoldingQuestion, text: string): Answered {
-    const [granted, room, others, before, busy] = text.split(' ').map(Number)
-    if (held + granted! + room! > 0) member.keys.add(key)
+  #answered(member: Member, { key, held }: HoldingQuestion, text: string): HoldingAnswer {
+    const [granted, others, before] = text.split(' ').map(Number)
+    if (held + granted! > 0) member.keys.add(key)
     else {
       member.keys.delete(key)
       member.recalled.delete(key)
     }
-    return { granted: granted!, room: room!, roomFor: ROOM, others: others!, before: before!, busy: busy! }
+    return { granted: granted!, others: others!, before: before! }
   }
 }

@@ -14,8 +14,6 @@ export interface RedisLimitsOptions extends RedisEvents {
   readonly config: RedisConfig
   /** What no other process is called, now or before. */
   readonly machine: string
-  /** Processes of this machine that hold something. */
-  readonly processes: number
   readonly usedInWindow: KnownUse
   readonly usedByNow: KnownUse
   readonly ownInWindow: KnownUse
@@ -34,11 +32,11 @@ export interface RedisLimits {
 
 /** Connects. A Redis that is not there yet is away from the start. */
 export async function openRedisLimits(options: RedisLimitsOptions): Promise<RedisLimits> {
-  const { config, machine, processes, machinesHeard, usedInWindow, usedByNow, ownInWindow } = options
+  const { config, machine, machinesHeard, usedInWindow, usedByNow, ownInWindow } = options
   const redis = await Redis.open(config, options)
   const buckets = new RedisBuckets({ redis, machine, usedInWindow, usedByNow, ownInWindow })
   const machines = await Machines.join(redis, machine, machinesHeard)
-  const holdings = new RedisHoldings(redis, () => processes * machines.live)
+  const holdings = new RedisHoldings(redis)
   return {
     redis,
     buckets,

@@ -53,14 +53,13 @@ t.test('one message about twenty accounts is answered in its order', async t => 
 })
 
 t.test('what is held is counted', async t => {
-  const holdings = new RedisHoldings(client, () => 1)
+  const holdings = new RedisHoldings(client)
   const busy: HoldingProcess = { recall: recalled => Promise.resolve(recalled.map(() => 1)) }
   const [one, other] = [holdings.join('a/1', busy), holdings.join('b/1', busy)]
   const take = (i: number): HoldingQuestion => ({
     key: `{acc_${i}}:connections`,
     limit: 1,
     held: 0,
-    room: 0,
     want: 1,
   })
   const granted = async (member: typeof one): Promise<unknown> =>
