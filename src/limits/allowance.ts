@@ -6,7 +6,7 @@ import type { LimitAnswer } from '../ports/limit-store.ts'
 import type { RateLimit } from '../ports/limits.ts'
 import { AlonePart } from './alone-part.ts'
 import type { Opening } from './alone-part.ts'
-import { ACTIVE } from './buckets.ts'
+import { ACTIVE } from './bucket.ts'
 import type { Alone, Report, Share, View } from './share.ts'
 
 /**

@@ -43,3 +43,16 @@ export function rateState(bucket: Bucket, limit: RateLimit, now: number): RateSt
     reset: Math.ceil(now / 1000 + missing / limit.perSecond),
   }
 }
+
+/** Milliseconds for which a process counts as taking from a bucket after it has spoken of it. */
+export const ACTIVE = 2_000
+
+/** When each process last spoke of a bucket. */
+export type Heard = Map<string, number>
+
+/** Hears one, and says how many take from the bucket now. */
+export function countActive(heard: Heard, process: string, now: number): number {
+  heard.set(process, now)
+  for (const [name, at] of heard) if (now - at >= ACTIVE) heard.delete(name)
+  return heard.size
+}

@@ -4,8 +4,8 @@ import type { LimitAnswer, LimitQuestion, LimitStore, QuotaOf } from '../ports/l
 import type { RateLimit } from '../ports/limits.ts'
 import type { MaybePromise } from '../ports/maybe-promise.ts'
 import { BoundedCache } from './bounded-cache.ts'
-import { newBucket, putBack, refill, take } from './bucket.ts'
-import type { Bucket } from './bucket.ts'
+import { countActive, newBucket, putBack, refill, take } from './bucket.ts'
+import type { Bucket, Heard } from './bucket.ts'
 import type { Part, Taken } from './part.ts'
 import type { UsedInWindow } from './window.ts'
 
@@ -13,18 +13,6 @@ import type { UsedInWindow } from './window.ts'
 export const SPARED = 1 / 32
 /** Buckets kept; who was not heard of for long starts with a full one. */
 const KEPT = 400_000
-/** Milliseconds for which a process counts as taking from a bucket after it has spoken of it. */
-export const ACTIVE = 2_000
-
-/** When each process last spoke of a bucket. */
-export type Heard = Map<string, number>
-
-/** Hears one, and says how many take from the bucket now. */
-export function countActive(heard: Heard, process: string, now: number): number {
-  heard.set(process, now)
-  for (const [name, at] of heard) if (now - at >= ACTIVE) heard.delete(name)
-  return heard.size
-}
 
 /** What calls take from, as one process sees it. */
 export interface Buckets {

@@ -7,8 +7,9 @@ import type { LimitAnswer, LimitQuestion, LimitStore } from '../ports/limit-stor
 import type { MaybePromise } from '../ports/maybe-promise.ts'
 import { BoundedCache } from './bounded-cache.ts'
 import type { Asking } from './asking.ts'
-import { countActive } from './buckets.ts'
-import type { BucketsOfAll, Heard } from './buckets.ts'
+import { countActive } from './bucket.ts'
+import type { Heard } from './bucket.ts'
+import type { BucketsOfAll } from './buckets.ts'
 import type { Part } from './part.ts'
 
 /** Buckets of which it is remembered who takes from them. */

@@ -19,7 +19,8 @@ t.test('a metered reply tells the rate that is left', async t => {
   commonHeaders(t, first)
   const [limit, remaining, reset] = ratesOf(first.headers).map(Number)
   t.equal(limit, 100_000)
-  t.ok(remaining! < 100_000 && remaining! > 99_000, `remaining: ${remaining}`)
+  // What the call took comes back at a hundred units a millisecond.
+  t.ok(remaining! <= 100_000 && remaining! > 99_000, `remaining: ${remaining}`)
   t.ok(Number.isInteger(reset) && reset! >= before && reset! <= before + 60, `reset: ${reset}`)
 })
 

@@ -11,7 +11,8 @@
  * that was put back to an older state, as by a restart from its snapshot, has not heard the last question that it had answered: that bucket is lost too.
  */
 import { TRAFFIC } from '../../ports/limit-store.ts'
-import { ACTIVE, SPARED } from '../../limits/buckets.ts'
+import { ACTIVE } from '../../limits/bucket.ts'
+import { SPARED } from '../../limits/buckets.ts'
 import { script } from './redis.ts'
 
 /** In place of what is known to be used, where it is not known: then a bucket that is not there is not opened. */
