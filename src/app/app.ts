@@ -1,34 +1,20 @@
-/** The composition of a gateway in one process: opens every part of `serve` in order, and closes them in the other. */
+/** A gateway in one process: what it has once, and its calls beside it. */
 import { ByteBudget } from '../limits/byte-budget.ts'
 import type { Problem } from '../config/problem.ts'
 import type { AccessLogConfig } from '../config/observing/types.ts'
 import { thisProcess } from '../http/admin/running.ts'
-import type { Bound, Running } from '../http/admin/running.ts'
-import { writeServing } from '../http/admin/serving-file.ts'
-import { makePublicListener } from '../http/public-listener.ts'
+import type { Bound } from '../http/admin/running.ts'
 import type { Logger } from '../observe/log.ts'
-import { Prober } from '../routes/health/prober.ts'
-import { LeftJournals, UNREADABLE } from '../stores/sqlite/usage/journals/left.ts'
 import { addressesOf } from './addresses.ts'
-import { adminRoutes } from './admin/admin-routes.ts'
-import { registerBacklog } from './admin/data-gauges.ts'
-import { callRecords } from './admin/call-records.ts'
-import { openApi } from './admin/open-api.ts'
-import { warnOfProxy } from './warn-of-proxy.ts'
 import { begin, loadValid, refuseServed } from './begin.ts'
 import type { AppOptions, Begun, Valid } from './begin.ts'
 import { Closing } from './closing.ts'
+import { openCoordinator, openProbes, openWholeUsage } from './coordinator.ts'
 import { makeGateway } from './gateway.ts'
-import { auditReload, keepAudit } from './keep-audit.ts'
-import { keepPaces } from './keep-paces.ts'
-import { logRoutes } from './log/log-routes.ts'
-import { openAlerts } from './open-alerts.ts'
-import { openDashboard } from './open-dashboard.ts'
+import { openClients } from './open-clients.ts'
 import { openLimits } from './open-limits.ts'
-import { openAdmin, openPublic } from './open-listeners.ts'
+import { openPublic } from './open-listeners.ts'
 import { openRecords, openTracing } from './open-records.ts'
-import { openReloader } from './open-reloader.ts'
-import { openUsageOf } from './open-usage.ts'
 
 /** What the operator is told who wants it restarted in place. */
 const ONE_PROCESS =
@@ -77,115 +63,75 @@ export async function orUndo<T>(open: (closing: Closing, undoing: Closing) => Pr
 }
 
 async function open(options: AppOptions, begun: Begun, closing: Closing): Promise<App> {
-  const { config, snapshot, problems, stores, certificate, log, metrics } = begun
-  const { accounts, keys, database, ledger } = stores
+  const { snapshot, problems, stores, log, metrics } = begun
+  const { accounts, keys, ledger } = stores
   const settings = snapshot.gateway
-  // What workers have left of a time when there were several.
-  const left = new LeftJournals(database, settings.dataDir, (file, error) => {
-    log.error({ err: error, file }, UNREADABLE)
-  })
-  closing.push(() => left.close())
-  await left.look()
-  const fleet = await openUsageOf(snapshot, { stores, metrics, log }, closing)
-  const { usage, others } = fleet
+  const usage = await openWholeUsage(begun, Infinity, closing)
   // Before all that asks for the gateway by and by: this waits for Redis.
-  const limits = await openLimits(begun, fleet, closing)
+  const limits = await openLimits(begun, usage, closing)
   const memory = new ByteBudget(() => gateway.snapshot.gateway.limits.memory)
   const access = (): AccessLogConfig | null => gateway.snapshot.gateway.log.access
   const records = openRecords(access, { output: options.output, log }, closing)
   const tracing = await openTracing(settings, { metrics, log }, null, closing)
-  const alerts = openAlerts(
-    { gateway: () => gateway, accounts, fleet: stores.fleet, database, others, metrics, log },
+  const openProbing = openProbes(begun, usage, () => gateway, 0, closing)
+  const gateway = makeGateway(
+    snapshot,
+    {
+      accounts,
+      keys,
+      usage: usage.usage,
+      metrics,
+      records,
+      tracing,
+      log,
+      memory,
+      ...limits.parts,
+      journal: ledger.charging,
+      openProbing,
+    },
     closing,
   )
-  const parts = {
-    accounts,
-    keys,
-    usage,
-    metrics,
-    records,
-    tracing,
-    log,
-    memory,
-    ...limits.parts,
-    journal: ledger.charging,
-    openProbing: (
-      ...[upstreams, heads, observer]: Parameters<Parameters<typeof makeGateway>[1]['openProbing']>
-    ) => {
-      keepPaces(begun.state, heads, closing)
-      return new Prober(upstreams, heads, snapshot, logRoutes(log, observer, alerts))
-    },
-  }
-  const gateway = makeGateway(snapshot, parts, closing)
   limits.follow(gateway)
+  const listener = openClients(gateway, settings, {
+    ...begun,
+    accounts,
+    memory,
+    connections: limits.connections,
+    charging: ledger.charging,
+  })
   // As it is at the start: a reload moves neither the data nor the listeners.
   const started = thisProcess(options.dir, settings)
-  const listeners: { bound?: Bound } = {}
-  const state = { draining: false }
-  const self = (): Running => ({ ...started, ...listeners, ...(state.draining ? { draining: true } : {}) })
-  keepAudit(accounts.audit, () => gateway.snapshot.gateway, log, closing)
-  const reloading = openReloader(
+  const now: { bound?: Bound; draining?: true } = {}
+  const { listen, ...admin } = addressesOf(settings, options.env)
+  const coordinator = await openCoordinator(
+    options,
+    begun,
+    usage,
     {
-      ...options,
-      config,
       gateway,
-      certificate,
-      self,
-      log,
-      state,
-      loaded: { version: snapshot.version, problems },
-      inUse: accounts.inUse,
-      heard: auditReload(accounts.audit, log),
+      usage: usage.usage,
+      reports: usage,
+      remembered: records,
+      purge: which => gateway.live.answers.purge(which),
+      clients: listener,
+      workers: null,
+      restart: () => ({ status: 409, json: { error: ONE_PROCESS } }),
+      reloads: {},
+      admin,
+      process: () => ({ ...started, ...now }),
+      open: async bound => {
+        const clients = await openPublic(gateway, listener, listen, closing)
+        return (now.bound = { ...bound, listen: clients })
+      },
     },
     closing,
   )
-  const listener = makePublicListener(gateway, settings, {
-    certificate,
-    memory,
-    ...limits.connections,
-    openDashboard: openDashboard(gateway, accounts),
-    onIgnoredProxy: warnOfProxy(log),
-  })
-  const { reloader } = reloading
-  fleet.follow(gateway, reloader, () => accounts.age() / 1000)
-  registerBacklog(metrics, () => ledger.charging.counters.contents().length)
-  const calls = callRecords(records, access)
-  const routes = adminRoutes({
-    calls,
-    purge: which => gateway.live.answers.purge(which),
-    gateway,
-    metrics,
-    state,
-    reloader,
-    accounts,
-    process: self,
-    usage: ledger,
-    fleet,
-    clients: listener,
-    workers: null,
-    restart: () => ({ status: 409, json: { error: ONE_PROCESS } }),
-  })
-  const addresses = addressesOf(settings, options.env)
-  const admin = await openAdmin(
-    gateway,
-    { routes, api: openApi(gateway, accounts, { calls, usage }) },
-    addresses,
-    closing,
-  )
-  const bound = { ...admin, listen: await openPublic(gateway, listener, addresses.listen, closing) }
-  listeners.bound = bound
-  closing.push(
-    writeServing(settings.dataDir, { pid: process.pid, ...bound }, sentence => {
-      log.warn(sentence)
-    }),
-  )
-  await reloading.watch(closing)
   return {
-    ...bound,
+    ...coordinator.bound,
     log,
     warnings: problems,
     reload: () => {
-      reloading.reload('signal')
+      coordinator.reload('signal')
     },
     reopenLogs: () => {
       records.reopen()
@@ -194,7 +140,8 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
       log.warn(ONE_PROCESS)
     },
     stop: () => {
-      state.draining = true
+      now.draining = true
+      coordinator.draining()
       return closing.close()
     },
   }

@@ -21,7 +21,7 @@ import type { Usage } from './open-usage.ts'
 /** What of them is for calls, and who holds how many connections; absent: counted in this process. */
 export interface ProcessLimits {
   readonly parts: Pick<GatewayParts, 'limits' | 'badKeys' | 'routes' | 'subscriptions'>
-  readonly connections?: { readonly holdings: Holdings }
+  readonly connections?: Holdings
   /** Has them follow the configuration, once there is a gateway that has it. */
   readonly follow: (gateway: Gateway) => void
 }
@@ -87,7 +87,7 @@ export async function openLimits(
     follow: gateway => {
       now = () => gateway.snapshot.gateway.redis ?? redis
     },
-    connections: { holdings: holdings.of('connections') },
+    connections: holdings.of('connections'),
   }
 }
 

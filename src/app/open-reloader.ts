@@ -32,11 +32,11 @@ export interface ReloadingParts {
   readonly log: Logger
   readonly state: { readonly draining: boolean }
   /** Hears of another configuration, or another certificate of the same, before it is said to be served. */
-  readonly taken?: (config: Config, version: string) => Promise<void>
+  readonly taken?: ((config: Config, version: string) => Promise<void>) | undefined
   /** Hears of each reload that changed something, or was rejected. */
   readonly heard?: (reloaded: Reloaded) => void
   /** What is known from before, and who keeps what is known. */
-  readonly kept?: Pick<ReloaderParts, 'before' | 'keep'>
+  readonly kept?: Pick<ReloaderParts, 'before' | 'keep'> | undefined
 }
 
 /** A reloader that hears of edits once it watches. */

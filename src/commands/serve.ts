@@ -13,7 +13,7 @@ import { tellServiceManager, watchdogInterval } from '../app/service-manager.ts'
 import type { Bound } from '../http/admin/running.ts'
 import { reportFailure } from '../workers/parent.ts'
 import { roleIn } from '../workers/role.ts'
-import type { PrimaryRole } from '../workers/role.ts'
+import type { PrimaryRole, Role } from '../workers/role.ts'
 import { readArguments } from './command.ts'
 import type { Command, Io } from './command.ts'
 import { signalled } from './signal.ts'
@@ -37,7 +37,7 @@ reports that it is ready, and with WatchdogSec that it lives.
       io.err(sentence)
     })
     const options = { dir, env: io.env, output, makeLog: (level: string): Logger => openLog(level, output) }
-    const role = roleIn(io.env)
+    const role = ownRole(io.env)
     const served =
       role === null || role.is === 'primary'
         ? start(options, role).then(serving => serveUntilSignalled(serving, io))
@@ -47,6 +47,16 @@ reports that it is ready, and with WatchdogSec that it lives.
     await output.close()
     return code
   },
+}
+
+/** What the primary has started this process for; a program that cannot be it tells both. */
+function ownRole(env: Io['env']): Role | null {
+  try {
+    return roleIn(env)
+  } catch (error) {
+    reportFailure(error)
+    throw error
+  }
 }
 
 /** A gateway that serves, in one process or in many. */

@@ -18,7 +18,6 @@ import type { Batch } from '../stores/sqlite/usage/journals/hand-over.ts'
 import { orAfter } from '../net/or-after.ts'
 import { Channel } from './channel.ts'
 import type { Answers } from './channel.ts'
-import { PROTOCOL } from './messages.ts'
 import type { Hello, KeeperQuestions, News, Questions, SentUsage, Served } from './messages.ts'
 
 /** Milliseconds between two attempts to connect: the primary starts a new keeper within a second. */
@@ -41,7 +40,6 @@ export interface Holds extends HoldingProcess {
 export interface KeeperClientOptions {
   readonly path: string
   readonly slot: number
-  readonly version: string
   /** The version of the configuration that is served; empty while none is. */
   readonly serves: () => string
   /** Answers what the keeper asks. */
@@ -64,7 +62,6 @@ export class KeeperClient implements LimitStore, HoldingStore, Ledger {
   #channel: Channel<Questions, KeeperQuestions> | null = null
   #socket: Socket | null = null
   #retry: NodeJS.Timeout | undefined
-  #version = ''
   #instance: string | null = null
   /** Questions that calls wait for, and the looks since the last answer to one. */
   #calls = 0
@@ -85,11 +82,6 @@ export class KeeperClient implements LimitStore, HoldingStore, Ledger {
   /** Whether the keeper is there. */
   get isConnected(): boolean {
     return this.#channel !== null
-  }
-
-  /** The version of the keeper's program, once it has said anything. */
-  get version(): string {
-    return this.#version
   }
 
   async ask(buckets: readonly LimitQuestion[]): Promise<readonly (LimitAnswer | null)[]> {
@@ -224,10 +216,9 @@ export class KeeperClient implements LimitStore, HoldingStore, Ledger {
   }
 
   /** The keeper is there once it has said so: the connections of one that hangs are accepted all the same. */
-  #welcomed({ version: keepers, instance }: Hello, channel: Channel<Questions, KeeperQuestions>): void {
-    const { slot, version, serves, holdings, connected, renewed } = this.#options
-    this.#version = keepers
-    const own = { protocol: PROTOCOL, slot, version, serves: serves(), instance: THIS_PROCESS }
+  #welcomed({ instance }: Hello, channel: Channel<Questions, KeeperQuestions>): void {
+    const { slot, serves, holdings, connected, renewed } = this.#options
+    const own = { slot, serves: serves(), instance: THIS_PROCESS }
     channel.say({ t: 'hello', ...own, holdings: holdings?.hello() ?? [] } satisfies Hello)
     this.#channel = channel
     for (const go of this.#waiting.splice(0)) go()

@@ -18,7 +18,7 @@ import type { Answers } from './channel.ts'
 import { CompleteLedger } from './complete-ledger.ts'
 import { ConnectedWorker } from './connected-worker.ts'
 import type { WorkerParts } from './connected-worker.ts'
-import { PROTOCOL, usageOf } from './messages.ts'
+import { usageOf } from './messages.ts'
 import { LOOK_EVERY } from './pulse.ts'
 import type { Hello, KeeperQuestions, News, Questions } from './messages.ts'
 
@@ -48,7 +48,6 @@ export interface KeeperParts extends Omit<WorkerParts, 'holdings'> {
   readonly heard: (news: News) => void
   /** Keeps what a worker that leaves has counted. */
   readonly left: (metrics: ProcessMetrics) => Promise<void>
-  readonly version: string
 }
 
 /** The answer of the worker at a place. */
@@ -64,7 +63,7 @@ export class Keeper {
   readonly #workers = new Set<ConnectedWorker>()
   readonly #sockets = new Set<Socket>()
   readonly #server: Server
-  readonly #hello = { t: 'hello', protocol: PROTOCOL, slot: 0, serves: '', instance: randomUUID() } as const
+  readonly #hello = { t: 'hello', slot: 0, serves: '', instance: randomUUID() } as const
   readonly #looking: NodeJS.Timeout
   #handing: Promise<void> | null = null
   #last = 0
@@ -175,8 +174,7 @@ export class Keeper {
         else if (worker !== null) this.#hear(message as News, worker)
       },
     )
-    const { version } = this.#parts
-    channel.say({ ...this.#hello, version } satisfies Hello)
+    channel.say(this.#hello satisfies Hello)
     socket.on('close', () => {
       this.#sockets.delete(socket)
       if (worker !== null) {

@@ -1,6 +1,6 @@
 /**
  * What the keeper and the workers of one machine say to each other (fleet, section 8.2). `t` names the message, an unknown one is ignored; `id`
- * is that of a question, which its answer repeats. A gateway is upgraded worker by worker, so each side speaks with the version before its own.
+ * is that of a question, which its answer repeats. A gateway is upgraded worker by worker: who changes a message changes `PROTOCOL` (`role.ts`).
  */
 import type { AnswerOrigin } from '../ports/answer-cache.ts'
 import type { HeldCount, HoldingAnswer, HoldingQuestion, Recalled } from '../ports/holding-store.ts'
@@ -17,9 +17,6 @@ import type { CallLine } from '../observe/call-line.ts'
 import type { Traced, TraceTarget } from '../observe/traces.ts'
 import type { Usage } from '../stores/sqlite/usage/fold.ts'
 
-/** The version of these messages: workers answer `ping` from 2 on. */
-export const PROTOCOL = 2
-
 /** Usage as it is sent: refusals by reason as an object. */
 export type SentUsage = Omit<Usage, 'reasons'> & { readonly reasons: Readonly<Record<string, number>> | null }
 
@@ -30,11 +27,8 @@ export function usageOf({ reasons, ...sent }: SentUsage): Usage {
 /** Who speaks; the first message of each side. */
 export interface Hello {
   readonly t: 'hello'
-  readonly protocol: number
   /** The worker's place among its like, from 1; 0 for the keeper. */
   readonly slot: number
-  /** The program's version. */
-  readonly version: string
   /** The version of the configuration that a worker serves; empty while it starts, and of the keeper. */
   readonly serves: string
   /** Which process it is: what another keeper has granted, this one knows nothing of. Absent while a keeper starts. */

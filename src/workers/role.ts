@@ -16,7 +16,7 @@ export interface KeeperRole {
   /** It is to follow another keeper: it begins when the primary says so. */
   readonly waits?: true
   /** Workers that are still to be replaced, as in the order `restarting`. */
-  readonly restarting?: readonly number[] | null
+  readonly restarting: readonly number[] | null
   readonly dataDir: string
   /** Where clients connect, and the operator. */
   readonly bound: Bound
@@ -49,14 +49,25 @@ export type Role = KeeperRole | WorkerRole | PrimaryRole
 
 const NAME = 'TOLLGATE_ROLE'
 
+/**
+ * What processes of one gateway say to each other, and the shape of the configuration in it: with each change the number grows. A gateway is upgraded
+ * process by process, and goes on with those of the same number only.
+ */
+const PROTOCOL = 3
+
 /** The environment of a process that is to have a role. */
 export function withRole(env: NodeJS.ProcessEnv, role: Role): NodeJS.ProcessEnv {
-  return { ...withoutPassedOn(env), [NAME]: JSON.stringify(role) }
+  return { ...withoutPassedOn(env), [NAME]: JSON.stringify({ protocol: PROTOCOL, ...role }) }
 }
 
-/** The role that the primary has given this process; null where nobody has. */
+/** The role that the primary has given this process; null where nobody has. Throws one sentence where that one is of another protocol. */
 export function roleIn(env: Readonly<Record<string, string | undefined>>): Role | null {
   const text = env[NAME]
   // Whoever sets it by hand has no primary to speak to.
-  return text === undefined || process.send === undefined ? null : (JSON.parse(text) as Role)
+  if (text === undefined || process.send === undefined) return null
+  const { protocol, ...role } = JSON.parse(text) as Role & { readonly protocol: number }
+  if (protocol === PROTOCOL) return role
+  throw new Error(
+    `this program speaks protocol ${PROTOCOL} with its processes, and the gateway that runs protocol ${protocol}: stop that one, and start this one in its place`,
+  )
 }

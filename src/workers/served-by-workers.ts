@@ -5,11 +5,9 @@
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:net'
 import type { Socket } from 'node:net'
-import { version as programVersion } from '../config/version.ts'
 import { orAfter } from '../net/or-after.ts'
 import { Channel } from './channel.ts'
 import { keeperSocket } from '../net/keeper-socket.ts'
-import { PROTOCOL } from './messages.ts'
 import type { Hello, KeeperQuestions, Questions, Served } from './messages.ts'
 
 /** Milliseconds in which workers come: they look for a keeper all the time. */
@@ -17,7 +15,7 @@ const PATIENCE = 2_000
 
 type Asked = Pick<KeeperQuestions, 'serving'>
 
-/** Asks the first worker that serves. Null where none comes, or only those of another program, which have it in another shape. */
+/** Asks the first worker that serves; null where none comes. */
 export async function servedByWorkers(dataDir: string): Promise<Served | null> {
   const path = keeperSocket(dataDir)
   const sockets = new Set<Socket>()
@@ -30,21 +28,15 @@ export async function servedByWorkers(dataDir: string): Promise<Served | null> {
     sockets.add(socket)
     const channel = new Channel<Asked, Pick<Questions, 'config'>>(socket, { config: notYet }, message => {
       if (message.t !== 'hello') return
-      const { serves, version } = message as Hello
-      if (serves === '' || version !== programVersion) return
+      const { serves } = message as Hello
+      if (serves === '') return
       const heard = channel.ask('serving', {}).then(({ served }) => {
         said.served = served
         if (served !== null) answered()
       })
       heard.catch(() => undefined)
     })
-    channel.say({
-      t: 'hello',
-      protocol: PROTOCOL,
-      slot: 0,
-      version: programVersion,
-      serves: '',
-    } satisfies Hello)
+    channel.say({ t: 'hello', slot: 0, serves: '' } satisfies Hello)
   })
   rmSync(path, { force: true })
   await new Promise<void>((resolve, reject) => {

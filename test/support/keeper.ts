@@ -55,7 +55,6 @@ export async function keeperAt(
     config: () => {
       throw new Error('there is no configuration')
     },
-    version: '0.0.0',
     ...parts,
   })
   await keeper.listen(path)
@@ -73,7 +72,6 @@ export async function connectWorker(
     const client: KeeperClient = new KeeperClient({
       path,
       slot: 1,
-      version: '0.0.0',
       serves: () => '',
       answers: silent,
       ...options,

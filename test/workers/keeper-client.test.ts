@@ -6,7 +6,6 @@ import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
 import { frameOf } from '../../src/workers/frames.ts'
-import { PROTOCOL } from '../../src/workers/messages.ts'
 import { withRole } from '../../src/workers/role.ts'
 import { writeConfig } from '../support/config-files.ts'
 import { connectWorker, keeperAt } from '../support/keeper.ts'
@@ -22,8 +21,7 @@ t.test('bug: a call waited for a keeper that hung as long as it did', async t =>
   let speaks = true
   const server = createServer(socket => {
     sockets.push(socket.resume())
-    if (speaks)
-      socket.write(frameOf({ t: 'hello', protocol: PROTOCOL, slot: 0, version: '0.0.0', serves: '' }))
+    if (speaks) socket.write(frameOf({ t: 'hello', slot: 0, serves: '' }))
   })
   await new Promise<void>(resolve => server.listen(path, resolve))
   let hung = 0

@@ -29,7 +29,6 @@ export interface Serving {
   readonly accounts: { refuse(reason: Error): void }
   readonly sockets: { recount(): void }
   readonly log: Logger
-  readonly served: (said: Served) => Promise<Served>
 }
 
 /** Answers and hears the keeper, from the moment when this worker serves. */
@@ -127,9 +126,7 @@ export class Started {
     return this.#serving?.gateway.snapshot.version ?? ''
   }
 
-  async #take(said: Served, serving: Serving): Promise<{ readonly version: string }> {
-    const { gateway, certificate, log } = serving
-    const served = await serving.served(said)
+  async #take(served: Served, { gateway, certificate, log }: Serving): Promise<{ readonly version: string }> {
     const { config, version } = served
     const { tls } = config.gateway
     if (certificate !== null && tls !== null) await renewCertificate(certificate, tls)

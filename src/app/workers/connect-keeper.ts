@@ -1,6 +1,5 @@
 /** A worker's way to the keeper. */
 import { setTimeout as pause } from 'node:timers/promises'
-import { version as programVersion } from '../../config/version.ts'
 import { KeeperClient } from '../../workers/keeper-client.ts'
 import type { Closing } from '../closing.ts'
 import type { Started } from './answer-keeper.ts'
@@ -19,7 +18,6 @@ export async function connect(
   const keeper = new KeeperClient({
     path,
     slot,
-    version: programVersion,
     answers: started.answers,
     serves: () => started.version,
     heard: news => {

@@ -1,6 +1,5 @@
 /** The composition of a worker: everything on a call's path. What is the machine's is asked of the keeper. */
 import type { Socket } from 'node:net'
-import { version as programVersion } from '../../config/version.ts'
 import { systemClock } from '../../ports/clock.ts'
 import { ByteBudget } from '../../limits/byte-budget.ts'
 import { BadKeys } from '../../limits/bad-keys.ts'
@@ -8,8 +7,9 @@ import { AGAIN, SharedHoldings } from '../../limits/holdings.ts'
 import { Asking } from '../../limits/asking.ts'
 import { SharedRate } from '../../limits/route-rate.ts'
 import { CallLimits } from '../../limits/limits.ts'
+import type { UsedOf } from '../../limits/limits.ts'
+import type { Holdings } from '../../ports/holdings.ts'
 import { takeConnection } from '../../http/connections/passed-on.ts'
-import { makePublicListener } from '../../http/public-listener.ts'
 import type { Gateway } from '../../call/gateway.ts'
 import type { Logger } from '../../observe/log.ts'
 import { metricsOf } from '../../workers/kept-counters.ts'
@@ -22,27 +22,25 @@ import type { Upstreams } from '../../routes/upstreams.ts'
 import { compileInSteps } from '../../snapshot/compile.ts'
 import type { Snapshot } from '../../snapshot/types.ts'
 import { Checkpoints } from '../../stores/sqlite/usage/checkpoints.ts'
+import type { UsageEvents } from '../../stores/sqlite/usage/events.ts'
 import { HandedOver } from '../../stores/sqlite/usage/journals/hand-over.ts'
 import { openOwnJournal } from '../../stores/sqlite/usage/journals/left.ts'
 import type { KeeperClient } from '../../workers/keeper-client.ts'
 import { keeperSocket } from '../../net/keeper-socket.ts'
-import type { Served } from '../../workers/messages.ts'
 import { passOn } from '../../workers/parent.ts'
 import type { Drain } from '../../workers/parent.ts'
 import type { WorkerRole } from '../../workers/role.ts'
 import { orUndo } from '../app.ts'
-import { loadValid } from '../begin.ts'
 import type { AppOptions } from '../begin.ts'
 import { Started } from './answer-keeper.ts'
 import { connect, patiently } from './connect-keeper.ts'
 import type { Closing } from '../closing.ts'
-import { registerBacklog } from '../admin/data-gauges.ts'
 import { registerClients, registerRoutes } from '../admin/gauges.ts'
 import { makeGateway } from '../gateway.ts'
+import type { GatewayParts } from '../gateway.ts'
 import { logJournal } from '../log/log-journal.ts'
 import { openCertificate } from '../open-certificate.ts'
-import { warnOfProxy } from '../warn-of-proxy.ts'
-import { openDashboard } from '../open-dashboard.ts'
+import { openClients } from '../open-clients.ts'
 import { hasWholeLedger } from '../open-limits.ts'
 import { openPublic } from '../open-listeners.ts'
 import type { PublicDrain } from '../open-listeners.ts'
@@ -71,87 +69,46 @@ export function startWorker(options: AppOptions, role: WorkerRole): Promise<Runn
 }
 
 async function open(
-  { dir, env, makeLog, output }: AppOptions,
-  { slot, workers, dataDir, fd }: WorkerRole,
+  { env, makeLog, output }: AppOptions,
+  role: WorkerRole,
   closing: Closing,
 ): Promise<RunningWorker> {
+  const { slot, workers, dataDir, fd } = role
   const metrics = new Metrics()
   const started = new Started()
   const keeper = await connect(keeperSocket(dataDir), slot, started, closing)
-  closing.push(async () => {
-    const leaving = metricsOf(metrics).then(all => keeper.bye(all))
-    // Without a keeper what came since the last scrape is not counted.
-    await orAfter(
-      leaving.catch(() => undefined),
-      TO_LEAVE,
-    )
-  })
-  const holding = { store: keeper, clock: systemClock, every: REPORT, again: Infinity }
-  const holdings = new SharedHoldings(holding)
-  started.holdings = holdings
-  closing.push(() => {
-    holdings.close()
-  })
-  const served = await whatToServe(await patiently(() => keeper.config()), keeper, { dir, env })
-  const { config, version } = served
-  const snapshot = await inTimeSlices(compileInSteps(config, version))
+  closing.push(() => leaveCounters(metrics, keeper))
+  const share = openShare(keeper, started, role, closing)
+  const served = await patiently(() => keeper.config())
+  const snapshot = await inTimeSlices(compileInSteps(served.config, served.version))
   const settings = snapshot.gateway
-  if (settings.redis !== null) holding.again = AGAIN
   const log = makeLog(settings.log.level).child({ worker: slot })
-  const { accounts, keys } = await openAccountStore(
-    { dataDir, env, postgres: settings.postgres, role: 'worker' },
-    log,
-    closing,
-  )
-  const own = openOwnJournal(dataDir, slot)
-  const events = logJournal(metrics, log)
-  const journal = new HandedOver(own.database, own.file, events, batch => keeper.takeOver(batch))
-  closing.push(async () => {
-    own.leave(await journal.close())
-  })
-  const checkpoints = new Checkpoints(own.database, events)
-  closing.push(() => checkpoints.close())
-  const processes = (): number => workers * started.machines
-  const asking = new Asking({
-    store: keeper,
-    clock: systemClock,
-    every: REPORT,
-    get processes() {
-      return processes()
-    },
-  })
-  if (settings.redis === null) started.renewed = () => asking.renewed()
-  closing.push(() => asking.close())
+  const place = { dataDir, env, postgres: settings.postgres, role: 'worker' } as const
+  const { accounts, keys } = await openAccountStore(place, log, closing)
+  const journal = openJournal(role, keeper, logJournal(metrics, log), closing)
+  const limits = share.limits(settings)
   const memory = new ByteBudget(() => gateway.snapshot.gateway.limits.memory / workers)
   const records = openRecords(() => gateway.snapshot.gateway.log.access, { output, log }, closing)
   const tracing = await openTracing(settings, { metrics, log }, slot, closing)
-  const parts = {
-    accounts,
-    keys,
-    metrics,
-    records,
-    tracing,
-    log,
-    memory,
-    limits: new CallLimits(
-      asking,
-      hasWholeLedger(settings) ? async quota => keeper.used(quota).catch(() => null) : null,
-    ),
-    journal: journal.charging,
-    usage: keeper,
-    subscriptions: holdings.of('subscriptions'),
-    badKeys: new BadKeys(asking, workers),
-    routes: {
-      processes: workers,
-      get machines() {
-        return started.machines
-      },
-      rate: (route: string, perSecond: number) => new SharedRate(asking, route, perSecond, processes),
+  const openProbing = (upstreams: Upstreams, heads: Heads): ProbeFollower =>
+    (started.probing = follow(upstreams, heads, snapshot, keeper))
+  const gateway = makeGateway(
+    snapshot,
+    {
+      accounts,
+      keys,
+      metrics,
+      records,
+      tracing,
+      log,
+      memory,
+      ...limits,
+      journal: journal.charging,
+      usage: keeper,
+      openProbing,
     },
-    openProbing: (upstreams: Upstreams, heads: Heads) =>
-      (started.probing = follow(upstreams, heads, snapshot, keeper)),
-  }
-  const gateway = makeGateway(snapshot, parts, closing)
+    closing,
+  )
   shareNews(gateway, keeper)
   closing.push(
     accounts.onChange(() => {
@@ -159,30 +116,22 @@ async function open(
     }),
   )
   const certificate = await openCertificate(settings.tls)
-  const listener = makePublicListener(gateway, settings, {
+  const { connections } = share
+  const { charging } = journal
+  const listener = openClients(gateway, settings, {
+    accounts,
     certificate,
     memory,
-    holdings: holdings.of('connections'),
-    openDashboard: openDashboard(gateway, accounts),
-    onIgnoredProxy: warnOfProxy(log),
+    connections,
+    charging,
+    metrics,
+    log,
   })
   registerRoutes(gateway, metrics)
-  registerBacklog(metrics, () => journal.charging.counters.contents().length)
   registerClients(gateway, metrics, listener)
   started.probing?.takeAll(await patiently(() => keeper.reports()))
-  const serving = {
-    gateway,
-    metrics,
-    records,
-    journal,
-    certificate,
-    accounts,
-    keys,
-    log,
-    sockets: listener.sockets,
-    served: (said: Served) => whatToServe(said, keeper, { dir, env }),
-  }
-  started.is(serving, served)
+  const { sockets } = listener
+  started.is({ gateway, metrics, records, journal, certificate, accounts, keys, log, sockets }, served)
   const drain: PublicDrain = {}
   await openPublic(gateway, listener, fd === null ? null : { fd }, closing, drain)
   return {
@@ -196,25 +145,85 @@ async function open(
     stop: ({ leaving, spread, passesOn }) => {
       started.leaves()
       // Of TLS only this process knows where it is.
-      Object.assign(drain, {
-        leaving,
-        spread,
-        passOn: passesOn === true && certificate === null ? passOn : null,
-      })
+      const passed = passesOn === true && certificate === null ? passOn : null
+      Object.assign(drain, { leaving, spread, passOn: passed })
       return closing.close()
     },
   }
 }
 
-/** The configuration that the keeper serves. One of another version of the program has it in another shape: then it is read here. */
-async function whatToServe(
-  said: Served,
+/** Leaves what was counted here. Without a keeper what came since the last scrape is not counted. */
+async function leaveCounters(metrics: Metrics, keeper: KeeperClient): Promise<void> {
+  const leaving = metricsOf(metrics).then(all => keeper.bye(all))
+  await orAfter(
+    leaving.catch(() => undefined),
+    TO_LEAVE,
+  )
+}
+
+/** Charges into a file of this worker's own, from which the keeper takes over. */
+function openJournal(
+  { dataDir, slot }: WorkerRole,
   keeper: KeeperClient,
-  files: Pick<AppOptions, 'dir' | 'env'>,
-): Promise<Served> {
-  if (keeper.version === programVersion) return said
-  const { config, snapshot } = await loadValid(files)
-  return { config, version: snapshot.version }
+  events: UsageEvents,
+  closing: Closing,
+): HandedOver {
+  const own = openOwnJournal(dataDir, slot)
+  const journal = new HandedOver(own.database, own.file, events, batch => keeper.takeOver(batch))
+  closing.push(async () => {
+    own.leave(await journal.close())
+  })
+  const checkpoints = new Checkpoints(own.database, events)
+  closing.push(() => checkpoints.close())
+  return journal
+}
+
+/** This worker's part of what all share: connections and subscriptions, and limits once the configuration is known. */
+function openShare(
+  keeper: KeeperClient,
+  started: Started,
+  { workers }: WorkerRole,
+  closing: Closing,
+): {
+  readonly connections: Holdings
+  limits(settings: Snapshot['gateway']): Pick<GatewayParts, 'limits' | 'badKeys' | 'routes' | 'subscriptions'>
+} {
+  const holding = { store: keeper, clock: systemClock, every: REPORT, again: Infinity }
+  const holdings = new SharedHoldings(holding)
+  started.holdings = holdings
+  closing.push(() => {
+    holdings.close()
+  })
+  const processes = (): number => workers * started.machines
+  return {
+    connections: holdings.of('connections'),
+    limits: settings => {
+      if (settings.redis !== null) holding.again = AGAIN
+      const asking = new Asking({
+        store: keeper,
+        clock: systemClock,
+        every: REPORT,
+        get processes() {
+          return processes()
+        },
+      })
+      if (settings.redis === null) started.renewed = () => asking.renewed()
+      closing.push(() => asking.close())
+      const used: UsedOf = async quota => keeper.used(quota).catch(() => null)
+      return {
+        limits: new CallLimits(asking, hasWholeLedger(settings) ? used : null),
+        badKeys: new BadKeys(asking, workers),
+        subscriptions: holdings.of('subscriptions'),
+        routes: {
+          processes: workers,
+          get machines() {
+            return started.machines
+          },
+          rate: (route, perSecond) => new SharedRate(asking, route, perSecond, processes),
+        },
+      }
+    },
+  }
 }
 
 /** Knows of routes what the keeper's probes find out. */

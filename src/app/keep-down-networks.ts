@@ -1,6 +1,6 @@
 /** Keeps which networks are without a route: a keeper that follows another one alarms for none twice, and ends what that one began. */
-import type { RouteEvents } from '../../routes/health/route-watch.ts'
-import type { StateFile } from '../../stores/sqlite/state-file.ts'
+import type { RouteEvents } from '../routes/health/route-watch.ts'
+import type { StateFile } from '../stores/sqlite/state-file.ts'
 
 type NetworkEvents = Pick<RouteEvents, 'networkDown' | 'networkUp'>
 
