@@ -21,9 +21,9 @@ import type { Ending } from './node/forward.ts'
 import { coalesce } from './share/coalesce.ts'
 import type { Rule, Network } from '../snapshot/types.ts'
 import type { Need } from '../routes/pick.ts'
-import type { BlockSpan } from '../families/evm/block.ts'
-import type { SlotRead } from '../families/solana/slot-read.ts'
-import type { Scale } from '../families/solana/scale.ts'
+import type { BlockSpan } from '../families/block-span.ts'
+import type { RouteNeed } from '../families/route-need.ts'
+import type { HeightKind } from '../families/height-kind.ts'
 import { noteTaken, takersOf } from './node/takers.ts'
 
 /** What the call is answered with. */
@@ -59,12 +59,12 @@ export function execute(
 }
 
 /** What a call wants of a route besides being able. */
-function wantsOf(call: Decided, { network }: Caller, { live: { blockhashes } }: Context): SlotRead | null {
+function wantsOf(call: Decided, { network }: Caller, { live: { blockhashes } }: Context): RouteNeed | null {
   return familyOf(network).wants(call, network.slug, blockhashes)
 }
 
 /** The newest block that the reader was shown, on the call's scale. */
-function floorOf(caller: Caller, wants: SlotRead | null, { live: { floors } }: Context): number | null {
+function floorOf(caller: Caller, wants: RouteNeed | null, { live: { floors } }: Context): number | null {
   return floors.of(readerOf(caller), caller.network.slug, wants?.scale)
 }
 
@@ -127,7 +127,7 @@ export function needOf(
   rule: Rule,
   span: BlockSpan,
   floor: number | null,
-  slots: SlotRead | null = null,
+  slots: RouteNeed | null = null,
 ): Need {
   const to = span?.to ?? null
   const mayProbe = rule.retry === 'safe'
@@ -151,7 +151,7 @@ function highest(...numbers: readonly (number | null)[]): number | null {
 export interface Shown {
   readonly network: Network
   readonly call: Decided
-  readonly wants: SlotRead | null
+  readonly wants: RouteNeed | null
   /** Whose floors it raises. */
   readonly reader: string
   /** The route that answered. */
@@ -175,7 +175,7 @@ export function remember(
 /** Takes note of a height that a reader was shown, and of the route that it came over. */
 export function note(
   { network, reader, route }: Pick<Shown, 'network' | 'reader' | 'route'>,
-  scale: Scale,
+  scale: HeightKind,
   number: number,
   { floors, upstreams, clock }: Pick<Live, 'floors' | 'upstreams' | 'clock'>,
 ): void {

@@ -1,5 +1,5 @@
 /** Checks what a rule says of a call's params, and decodes those that may come as JSON in a string. */
-import { countNamed, elementsIn, elementsOf, MAX_READ } from '../jsonrpc/elements.ts'
+import { MAX_READ, configOf, countNamed, elementsIn, elementsOf } from '../jsonrpc/elements.ts'
 import type { Elements } from '../jsonrpc/elements.ts'
 import { decodeJson, rawOf } from '../jsonrpc/raw.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
@@ -8,12 +8,11 @@ import type { Refusal } from '../refusal/refusal.ts'
 import { skipSpace, skipValue } from '../jsonrpc/skip.ts'
 import type { Family } from '../families/family.ts'
 import type { Rule } from '../snapshot/types.ts'
-import { blockSpan } from '../families/evm/block.ts'
-import type { BlockSpan } from '../families/evm/block.ts'
+import { blockSpan } from '../families/block-span.ts'
+import type { BlockSpan } from '../families/block-span.ts'
 import { TIMEOUTS } from './node/request.ts'
-import { configOf } from '../families/solana/config.ts'
-import { tracerFault } from '../families/evm/tracer.ts'
-import type { TracerBounds } from '../families/evm/tracer.ts'
+import { tracerFault } from './tracer.ts'
+import type { TracerBounds } from './tracer.ts'
 
 /** Most params that are looked into, where a rule does not say how many there are. */
 const MAX_PARAMS = 1000

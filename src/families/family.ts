@@ -6,10 +6,10 @@ import type { GapFiller, Heights } from './gap.ts'
 import type { ProbeWords } from './probing.ts'
 import type { Reading } from './reading.ts'
 import type { NodeError } from './errors/outcome.ts'
-import type { BlockSpan } from './evm/block.ts'
-import type { Blockhashes } from './solana/blockhashes.ts'
-import type { Scale } from './solana/scale.ts'
-import type { SlotRead } from './solana/slot-read.ts'
+import type { BlockSpan } from './block-span.ts'
+import type { Blockhashes } from './blockhashes.ts'
+import type { HeightKind } from './height-kind.ts'
+import type { RouteNeed } from './route-need.ts'
 
 /** A call as a family reads it. */
 export interface ReadCall {
@@ -24,7 +24,7 @@ export interface ReadCall {
 /** What an answer shows of the chain. */
 export interface Shown {
   /** Heights, each on its scale. */
-  readonly heights: readonly (readonly [scale: Scale, number: number])[]
+  readonly heights: readonly (readonly [scale: HeightKind, number: number])[]
   /** A blockhash that the route gives out, which it knows before others do; null when there is none. */
   readonly blockhash: string | null
 }
@@ -56,9 +56,9 @@ export interface SubscriptionWords {
   /** Reads the height that a message shows; null for subscriptions that are quiet where nothing happens. */
   heightReader(method: string, params: Raw): ((result: Raw) => number | null) | null
   /** The scale on which its messages show numbers to their reader; null when they show none. */
-  scale(method: string, params: Raw): Scale | null
+  scale(method: string, params: Raw): HeightKind | null
   /** The number that one message shows. */
-  shown(method: string, scale: Scale, result: Raw): number | null
+  shown(method: string, scale: HeightKind, result: Raw): number | null
 }
 
 /** How the errors of its nodes are told apart. */
@@ -90,10 +90,10 @@ export interface Family extends ProbeWords {
   /** Milliseconds per height until the network's own pace has been measured. */
   readonly usualPace: number
   /** What a call wants of a route besides being able; null where the block that it reads says all. */
-  wants(call: ReadCall, network: string, blockhashes: Pick<Blockhashes, 'find'>): SlotRead | null
-  shown(call: ReadCall, wants: SlotRead | null, result: Raw): Shown
+  wants(call: ReadCall, network: string, blockhashes: Pick<Blockhashes, 'find'>): RouteNeed | null
+  shown(call: ReadCall, wants: RouteNeed | null, result: Raw): Shown
   /** Which block the answer is about, as far as the params say. */
-  reading(call: ReadCall, wants: SlotRead | null): Reading
+  reading(call: ReadCall, wants: RouteNeed | null): Reading
   /** Reads the error to a transaction that may have been sent before; null where it says nothing of that. */
   sentBefore(
     elements: readonly Raw[],

@@ -2,7 +2,7 @@
 import type { Reply } from '../jsonrpc/message.ts'
 import type { Raw } from '../jsonrpc/raw.ts'
 import type { Network } from '../snapshot/types.ts'
-import type { Scale } from './solana/scale.ts'
+import type { HeightKind } from './height-kind.ts'
 
 /** What a node answered; `failed` is a route that cannot answer now, with what its node said where it said anything. */
 export type Told =
@@ -33,8 +33,8 @@ export interface ProbedRoute {
   /** The oldest slot that it keeps; null until it has told, and where it keeps all. */
   firstSlot: number | null
   readonly slots: {
-    tell(scale: Scale, number: number, askedAt: number, now: number): void
-    at(scale: Scale): number | null
+    tell(scale: HeightKind, number: number, askedAt: number, now: number): void
+    at(scale: HeightKind): number | null
   }
 }
 
@@ -62,7 +62,7 @@ export interface Probing {
   /** The newest block that the node holds to be final; null where it cannot say. */
   final(block: FinalBlock | null): void
   /** Whether any route of the network has shown a block on that scale: clients read it then. */
-  isRead(scale: Scale): boolean
+  isRead(scale: HeightKind): boolean
   /** Final blocks to ask for: a changed hash reveals a reorganization below them. */
   finalsToShow(): readonly number[]
   /** The node has returned one of these blocks. */

@@ -218,3 +218,9 @@ function fold(c: number): number {
   if (c === 0x212a) return 107
   return c === 0x130 || c === 0x131 ? 105 : c
 }
+
+/** The object at its place, or before it where optional params were left out. */
+export function configOf(at: number | null, elements: readonly Raw[]): Raw | null {
+  if (at === null) return null
+  return elements.slice(0, at + 1).findLast(element => element.charCodeAt(0) === 123) ?? null
+}

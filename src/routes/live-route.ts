@@ -13,7 +13,7 @@ import { OWN, RouteClient } from './transport/route-client.ts'
 import { RouteBreaker } from './health/route-breaker.ts'
 import { RoutePauses } from './health/route-pauses.ts'
 import { whyDown, whyNot, whyUnhealthy } from './health/why-not.ts'
-import type { Scale } from '../families/solana/scale.ts'
+import type { HeightKind } from '../families/height-kind.ts'
 import { RouteLimits, type RouteSharing } from './route-limits.ts'
 import { ShownBlock } from './shown-block.ts'
 import { Slots } from './slots.ts'
@@ -263,7 +263,7 @@ export class LiveRoute {
   }
 
   /** Whether it is known to have come to a block. */
-  hasReached(number: number, scale: Scale, now: number): boolean {
+  hasReached(number: number, scale: HeightKind, now: number): boolean {
     if (scale !== 'head') return (this.slots.at(scale) ?? -1) >= number
     return (this.head ?? -1) >= number || this.shown.hasReached(number, now)
   }

@@ -1,7 +1,7 @@
 /** The route for the next attempt of a call. */
 import type { Route } from '../snapshot/types.ts'
 import type { LiveRoute } from './live-route.ts'
-import type { Scale } from '../families/solana/scale.ts'
+import type { HeightKind } from '../families/height-kind.ts'
 import type { Lag } from './heads.ts'
 
 /** A route together with its live state. */
@@ -27,7 +27,7 @@ export interface Need {
   /** Whether the call may be the one that tries a route which failed. */
   readonly mayProbe: boolean
   /** What `atLeast` counts; default the head. */
-  readonly scale?: Scale
+  readonly scale?: HeightKind
   /** Routes that come before all others, whatever their priority, as long as they can serve it. */
   readonly prefer?: readonly string[]
 }

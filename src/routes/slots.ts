@@ -1,6 +1,6 @@
 /** How far a Solana route has come, by commitment. */
-import { settledFrom } from '../families/solana/scale.ts'
-import type { Scale } from '../families/solana/scale.ts'
+import { settledFrom } from '../families/height-kind.ts'
+import type { HeightKind } from '../families/height-kind.ts'
 
 interface Told {
   readonly number: number
@@ -11,7 +11,7 @@ interface Told {
 
 /** A number of one scale, as one process tells another; times are milliseconds ago. */
 export interface SlotReport {
-  readonly scale: Scale
+  readonly scale: HeightKind
   readonly number: number
   readonly asked: number
   readonly told: number
@@ -19,23 +19,23 @@ export interface SlotReport {
 
 /** Last numbers that a route told, by scale. */
 export class Slots {
-  readonly #told = new Map<Scale, Told>()
+  readonly #told = new Map<HeightKind, Told>()
 
   /** Takes in what a look that began at `askedAt` was told: that can be less, unless more was shown meanwhile. */
-  tell(scale: Scale, number: number, askedAt: number, now: number): void {
+  tell(scale: HeightKind, number: number, askedAt: number, now: number): void {
     const known = this.#told.get(scale)
     if (known !== undefined && number < known.number && known.at >= askedAt) return
     this.#told.set(scale, { number, at: now, askedAt })
   }
 
   /** Takes in a number that an answer or a message has shown. */
-  show(scale: Scale, number: number, now: number): void {
+  show(scale: HeightKind, number: number, now: number): void {
     if (number > (this.#told.get(scale)?.number ?? -1))
       this.#told.set(scale, { number, at: now, askedAt: now })
   }
 
   /** The highest number on that scale that the route is known to have come to; null when none is known. */
-  at(scale: Scale): number | null {
+  at(scale: HeightKind): number | null {
     let highest: number | null = null
     for (const other of settledFrom(scale)) {
       const told = this.#told.get(other)

@@ -12,7 +12,7 @@ import type { Able, Candidate, Contenders, LagOf, Need, Picked } from './pick.ts
 import { RetryBudget } from './retry-budget.ts'
 import { spread, type Spread } from './spread.ts'
 import { Unsupported } from './unsupported.ts'
-import type { Scale } from '../families/solana/scale.ts'
+import type { HeightKind } from '../families/height-kind.ts'
 import type { Heights } from '../families/gap.ts'
 import type { Heads } from './heads.ts'
 
@@ -190,7 +190,13 @@ export class Upstreams {
    * A route has shown a block in a call's answer, newer than what it was last asked for; or nobody knows which one (null). False when no node can
    * have come to it, and so nobody should be held to it.
    */
-  learnHead(network: Network, id: string | null, head: number, now: number, scale: Scale = 'head'): boolean {
+  learnHead(
+    network: Network,
+    id: string | null,
+    head: number,
+    now: number,
+    scale: HeightKind = 'head',
+  ): boolean {
     const live = id === null ? undefined : this.get(id)
     if (!this.#heads.isPlausible(network, head, now)) return false
     if (scale === 'head') live?.shown.show(head, now)

@@ -8,7 +8,7 @@ import type { LimitAnswer, LimitQuestion, QuotaOf } from '../ports/limit-store.t
 import type { SumsFailure, SumsPage, SumsQuery, Totals } from '../ports/ledger.ts'
 import type { Config } from '../config/types.ts'
 import type { ProcessMetrics } from './kept-counters.ts'
-import type { Scale } from '../families/solana/scale.ts'
+import type { HeightKind } from '../families/height-kind.ts'
 import type { PauseReport } from '../routes/health/route-pauses.ts'
 import type { RouteReport } from '../routes/health/report.ts'
 import type { SentNews } from '../routes/sent.ts'
@@ -72,7 +72,7 @@ export type News =
   | {
       readonly t: 'shown'
       readonly network: string
-      readonly scale: Scale
+      readonly scale: HeightKind
       readonly head: number
       readonly route: string | null
     }

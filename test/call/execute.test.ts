@@ -3,8 +3,8 @@ import type { Context, Live } from '../../src/call/context.ts'
 import { needOf, note } from '../../src/call/execute.ts'
 import { forwarded } from '../../src/call/node/forward.ts'
 import type { Ending } from '../../src/call/node/forward.ts'
-import type { BlockSpan } from '../../src/families/evm/block.ts'
-import type { SlotRead } from '../../src/families/solana/slot-read.ts'
+import type { BlockSpan } from '../../src/families/block-span.ts'
+import type { RouteNeed } from '../../src/families/route-need.ts'
 import { refuse } from '../../src/refusal/refusal.ts'
 import { Floors } from '../../src/routes/floors.ts'
 import { Heads } from '../../src/routes/heads.ts'
@@ -35,7 +35,7 @@ t.test('a call about a block needs that block, any other the newest that its rea
 })
 
 t.test('on Solana the highest of what a call names counts, on its own scale', t => {
-  const slots = (slot: number | null) => ({ slot, scale: 'confirmed', prefer: ['a'] }) as unknown as SlotRead
+  const slots = (slot: number | null) => ({ slot, scale: 'confirmed', prefer: ['a'] }) as unknown as RouteNeed
   const need = (span: BlockSpan, floor: number | null, slot: number | null): unknown => {
     const { tip, atLeast, scale, prefer } = needOf(safe, span, floor, slots(slot))
     t.strictSame([scale, prefer], ['confirmed', ['a']])

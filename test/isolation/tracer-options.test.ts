@@ -1,5 +1,5 @@
 import t from 'tap'
-import { milliseconds } from '../../src/families/evm/go-duration.ts'
+import { milliseconds } from '../../src/call/tracer.ts'
 import { createAccess } from '../support/accounts.ts'
 import { startGateway } from '../support/gateway.ts'
 import { echo } from '../support/node-replies.ts'

@@ -1,6 +1,6 @@
 /** What one process finds out by probing, the others of its machine say too. */
 import t from 'tap'
-import { COMMITMENTS } from '../../src/families/solana/scale.ts'
+import { COMMITMENTS } from '../../src/families/height-kind.ts'
 import { roundOf } from '../../src/routes/health/prober.ts'
 import type { Asked } from '../../src/routes/asked.ts'
 import type { PauseReport } from '../../src/routes/health/route-pauses.ts'

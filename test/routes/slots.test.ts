@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Blockhashes } from '../../src/families/solana/blockhashes.ts'
+import { Blockhashes } from '../../src/families/blockhashes.ts'
 import { Floors } from '../../src/routes/floors.ts'
 import { Slots } from '../../src/routes/slots.ts'
 

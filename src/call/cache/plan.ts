@@ -1,7 +1,7 @@
 /** Whether the answer to a call may be kept, and what it depends on: read from the row and the params, before any route is asked. */
 import { familyOf } from '../../families/families.ts'
 import type { Reading } from '../../families/reading.ts'
-import type { SlotRead } from '../../families/solana/slot-read.ts'
+import type { RouteNeed } from '../../families/route-need.ts'
 import type { Network } from '../../snapshot/types.ts'
 import type { Decided } from '../decide.ts'
 
@@ -15,7 +15,7 @@ export type Keeping =
   | { readonly kind: 'tip'; readonly of: 'head' | 'final' }
 
 /** What is kept of a call's answer; null where nothing is. */
-export function keepingOf(call: Decided, wants: SlotRead | null, network: Network): Keeping | null {
+export function keepingOf(call: Decided, wants: RouteNeed | null, network: Network): Keeping | null {
   const { rule } = call.row
   if (network.cache === null || rule.cache.length === 0) return null
   if (rule.cache.includes('fixed')) return FIXED

@@ -1,7 +1,7 @@
 /** Finds a kept answer to a call, and keeps the one that a route gives. */
 import type { AnswerTip, KeptAnswer } from '../../ports/answer-cache.ts'
-import type { SlotRead } from '../../families/solana/slot-read.ts'
-import type { Scale } from '../../families/solana/scale.ts'
+import type { RouteNeed } from '../../families/route-need.ts'
+import type { HeightKind } from '../../families/height-kind.ts'
 import { compact } from '../../jsonrpc/compact.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { LiveRoute } from '../../routes/live-route.ts'
@@ -60,7 +60,7 @@ const BYPASS: Recalled = { status: 'bypass', kept: null, keepable: null }
 export function recall(
   call: Decided,
   { network, freshness }: Pick<Caller, 'network' | 'freshness'>,
-  { wants, floor }: { readonly wants: SlotRead | null; readonly floor: () => number | null },
+  { wants, floor }: { readonly wants: RouteNeed | null; readonly floor: () => number | null },
   maxBytes: number | null,
   {
     snapshot,
@@ -106,7 +106,7 @@ function holds(
 function askedTip(
   { routes }: Decided,
   { of }: Keeping & { readonly kind: 'tip' },
-  scale: Scale,
+  scale: HeightKind,
   { slug }: Network,
   { heads, upstreams }: Pick<Live, 'heads' | 'upstreams'>,
 ): AskedTip | null {

@@ -10,7 +10,7 @@ import type { Context } from '../context.ts'
 import type { Decided } from '../decide.ts'
 import { readerOf } from '../caller.ts'
 import { rangeFault } from '../params.ts'
-import type { BlockSpan } from '../../families/evm/block.ts'
+import type { BlockSpan } from '../../families/block-span.ts'
 import type { Filter } from '../../routes/filters.ts'
 
 /** A filter call that can be sent: to this route, with these params. */

@@ -1,6 +1,6 @@
 /** Equal calls that are under way at the same time are one upstream call: who may share, and what those who wait make of its end. */
 import { familyOf } from '../../families/families.ts'
-import type { SlotRead } from '../../families/solana/slot-read.ts'
+import type { RouteNeed } from '../../families/route-need.ts'
 import { compact } from '../../jsonrpc/compact.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { refuse } from '../../refusal/refusal.ts'
@@ -32,7 +32,7 @@ export interface Wish extends Passenger {
   readonly network: Network
   /** Who is shown its answer (`readerOf`). */
   readonly reader: string
-  readonly wants: SlotRead | null
+  readonly wants: RouteNeed | null
   /** Who wants no kept answer gets none of another call either. */
   readonly freshness: Caller['freshness']
   /** The params without white space, where they are known. */

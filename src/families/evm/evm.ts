@@ -5,7 +5,7 @@ import { firstAt } from '../../jsonrpc/value-at.ts'
 import { isEvmOutcome } from '../errors/outcome.ts'
 import { EVM_ERRORS } from '../errors/table.ts'
 import type { Family, ReadCall } from '../family.ts'
-import type { SlotRead } from '../solana/slot-read.ts'
+import type { RouteNeed } from '../route-need.ts'
 import { hashOfTaken, readSendError, transactionHash } from './known-transaction.ts'
 import { evmProbe } from './probe.ts'
 import { evmReading } from './reading.ts'
@@ -53,7 +53,7 @@ function shownNumber({ row, method, span }: ReadCall, result: Raw): number | nul
 const NUMBER = ['number']
 
 /** What calls with a settled tag need: a reader is never shown an older safe or finalized block than before. */
-const SETTLED: Readonly<Record<string, SlotRead>> = {
+const SETTLED: Readonly<Record<string, RouteNeed>> = {
   safe: { commitment: null, scale: 'safe', slot: null, prefer: [] },
   finalized: { commitment: null, scale: 'finalized', slot: null, prefer: [] },
 }

@@ -2,7 +2,7 @@
 import type { ReadCall } from '../family.ts'
 import { LATEST, SHOWN, UNSETTLED } from '../reading.ts'
 import type { Reading } from '../reading.ts'
-import type { BlockRef } from './block.ts'
+import type { BlockRef } from '../block-span.ts'
 
 const MOVING: Readonly<Record<string, Reading>> = {
   latest: LATEST,

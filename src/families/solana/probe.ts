@@ -5,8 +5,8 @@ import type { Reply } from '../../jsonrpc/message.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { Network } from '../../snapshot/types.ts'
 import type { ProbedRoute, ProbeWords, Probing } from '../probing.ts'
-import { COMMITMENTS } from './scale.ts'
-import type { Commitment } from './scale.ts'
+import { COMMITMENTS } from '../height-kind.ts'
+import type { Commitment } from '../height-kind.ts'
 
 /** Milliseconds between two questions for the oldest slot: nodes drop a few slots a second, and say so when asked for one. */
 const FIRST_SLOT_EVERY = 60_000

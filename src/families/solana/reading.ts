@@ -3,13 +3,13 @@ import { readQuantity } from '../../jsonrpc/quantity.ts'
 import type { ReadCall } from '../family.ts'
 import { LATEST, SHOWN, UNSETTLED } from '../reading.ts'
 import type { Reading } from '../reading.ts'
-import type { SlotRead } from './slot-read.ts'
+import type { RouteNeed } from '../route-need.ts'
 
 /**
  * What the call reads. `finalized` is the commitment of a block that stays; of an account it is the newest finalized slot, which moves like any
  * head.
  */
-export function solanaReading({ row, method, elements, span }: ReadCall, wants: SlotRead | null): Reading {
+export function solanaReading({ row, method, elements, span }: ReadCall, wants: RouteNeed | null): Reading {
   const { block, commitment } = row.rule
   if (block === null) return LATEST
   if (span === null) return UNSETTLED

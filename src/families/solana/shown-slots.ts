@@ -3,10 +3,10 @@ import { memberOf } from '../../jsonrpc/elements.ts'
 import { readQuantity } from '../../jsonrpc/quantity.ts'
 import { decodeJson } from '../../jsonrpc/raw.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
-import type { Commitment, Scale } from './scale.ts'
+import type { Commitment, HeightKind } from '../height-kind.ts'
 
 /** A number that an answer shows, and on which scale. */
-export type ShownSlot = readonly [scale: Scale, number: number]
+export type ShownSlot = readonly [scale: HeightKind, number: number]
 
 /** The context as nodes write it: first, and short. */
 const CONTEXT = /^\{\s*"context"\s*:\s*(\{[^{}]*\})/
@@ -34,7 +34,7 @@ export function shownBlockhash(result: Raw): string | null {
   return blockhash?.charCodeAt(0) === 34 ? (decodeJson(blockhash) as string) : null
 }
 
-function numbered(scale: Scale, raw: Raw | null | undefined): ShownSlot[] {
+function numbered(scale: HeightKind, raw: Raw | null | undefined): ShownSlot[] {
   const number = readQuantity(raw)
   return number === null ? [] : [[scale, number]]
 }

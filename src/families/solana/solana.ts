@@ -6,7 +6,7 @@ import { SOLANA_ERRORS, SOLANA_OUTCOMES } from '../errors/table.ts'
 import type { Family } from '../family.ts'
 import { shownBlockhash, shownSlots } from './shown-slots.ts'
 import { solanaReading } from './reading.ts'
-import { slotRead } from './slot-read.ts'
+import { routeNeed } from './route-need.ts'
 import { solanaProbe } from './probe.ts'
 import { solanaSubscriptions } from './subscriptions.ts'
 
@@ -25,7 +25,7 @@ export const solana: Family = {
   methodName: /^[A-Za-z0-9_]+$/,
   probeLag: 13,
   usualPace: 400,
-  wants: ({ row, ...call }, network, blockhashes) => slotRead(row, call, network, blockhashes),
+  wants: ({ row, ...call }, network, blockhashes) => routeNeed(row, call, network, blockhashes),
   shown: ({ method }, wants, result) => ({
     heights: wants?.commitment == null ? [] : shownSlots(method, wants.commitment, result),
     blockhash: GIVE_BLOCKHASH.has(method) ? shownBlockhash(result) : null,

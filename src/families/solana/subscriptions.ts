@@ -1,15 +1,14 @@
 /** Subscriptions as Solana nodes have them (Agave, "RPC Websocket Methods"): a method for each kind. */
-import { elementsOf, memberOf } from '../../jsonrpc/elements.ts'
+import { configOf, elementsOf, memberOf } from '../../jsonrpc/elements.ts'
 import { readQuantity } from '../../jsonrpc/quantity.ts'
 import { rawJson } from '../../jsonrpc/raw.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import { objectOf, soleMembers } from '../canonical.ts'
 import type { SubscriptionWords } from '../family.ts'
 import { noFiller } from '../gap.ts'
-import { configOf } from './config.ts'
 import { shownSlots } from './shown-slots.ts'
 import { signatureFiller } from './signature-filler.ts'
-import { commitmentIn } from './slot-read.ts'
+import { commitmentIn } from './route-need.ts'
 
 /** Where the config object of subscribe methods stands, in those that have one. */
 const CONFIG_AT = 1

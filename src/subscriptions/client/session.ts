@@ -7,7 +7,7 @@ import { isRefusal } from '../../refusal/refusal.ts'
 import type { Refusal } from '../../refusal/refusal.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { MethodRow } from '../../snapshot/types.ts'
-import type { Scale } from '../../families/solana/scale.ts'
+import type { HeightKind } from '../../families/height-kind.ts'
 import type { Message, Share, SubscribeCall } from '../../ports/subscriptions.ts'
 import { refused } from '../../call/reply/answer.ts'
 import type { WholeAnswer } from '../../call/reply/answer.ts'
@@ -146,7 +146,7 @@ export class ClientSession implements Session {
     this.#live.clientSubscriptions.free(subscription.network)
   }
 
-  #remember(scale: Scale, { height, route }: Message): void {
+  #remember(scale: HeightKind, { height, route }: Message): void {
     const { caller } = this
     if (caller === null || height === null) return
     note({ network: caller.network, reader: readerOf(caller), route }, scale, height, this.#live)

@@ -1,23 +1,12 @@
 /** What a Solana call asks of a route besides being able: how settled, how new, and which one knows its blockhash. */
-import { memberOf } from '../../jsonrpc/elements.ts'
+import { configOf, memberOf } from '../../jsonrpc/elements.ts'
 import { decodeJson } from '../../jsonrpc/raw.ts'
 import type { Raw } from '../../jsonrpc/raw.ts'
 import type { MethodRow } from '../../snapshot/types.ts'
-import type { Blockhashes } from './blockhashes.ts'
-import type { Commitment, Scale } from './scale.ts'
-import { configOf } from './config.ts'
+import type { Blockhashes } from '../blockhashes.ts'
+import type { Commitment } from '../height-kind.ts'
+import type { RouteNeed } from '../route-need.ts'
 import { blockhashOfMessage, stringOf, transactionOf } from './transaction.ts'
-
-/** The wish of a call. */
-export interface SlotRead {
-  /** Null on EVM. */
-  readonly commitment: Commitment | null
-  readonly scale: Scale
-  /** A slot that the route should have come to: the call's own, or that of its blockhash. */
-  readonly slot: number | null
-  /** Routes that should serve it if they can. */
-  readonly prefer: readonly string[]
-}
 
 /** What nodes make of the words of `commitment`, the old ones included; without one it is `finalized`. */
 const WORDS: Readonly<Record<string, Commitment>> = {
@@ -29,7 +18,7 @@ const WORDS: Readonly<Record<string, Commitment>> = {
 }
 
 /** Reads the wish out of a call. */
-export function slotRead(
+export function routeNeed(
   { rule, archive }: MethodRow,
   {
     method,
@@ -38,7 +27,7 @@ export function slotRead(
   }: { readonly method: string; readonly params: Raw; readonly elements: readonly Raw[] },
   network: string,
   blockhashes: Pick<Blockhashes, 'find'>,
-): SlotRead {
+): RouteNeed {
   const config = configOf(rule.commitment, elements)
   const name = method === 'sendTransaction' ? 'preflightCommitment' : 'commitment'
   const commitment = commitmentIn(rule.commitment, name, config)

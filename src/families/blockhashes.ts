@@ -1,6 +1,6 @@
 /** Which routes have given out a blockhash: a node that has not seen it yet refuses what is signed with it. */
-import { BoundedCache } from '../../limits/bounded-cache.ts'
-import type { Commitment } from './scale.ts'
+import { BoundedCache } from '../limits/bounded-cache.ts'
+import type { Commitment } from './height-kind.ts'
 
 /** Blockhashes remembered, and milliseconds: a transaction may be sent for 150 blocks after its blockhash. */
 const KEPT = 20_000

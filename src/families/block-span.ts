@@ -1,8 +1,8 @@
 /** Reads out of a call's params which block it asks about, as far as the rule says where that stands. */
-import { memberOf, pickMembers, MAX_READ } from '../../jsonrpc/elements.ts'
-import type { Raw } from '../../jsonrpc/raw.ts'
-import type { Rule } from '../../snapshot/types.ts'
-import { decodeJson } from '../../jsonrpc/raw.ts'
+import { memberOf, pickMembers, MAX_READ } from '../jsonrpc/elements.ts'
+import type { Raw } from '../jsonrpc/raw.ts'
+import type { Rule } from '../snapshot/types.ts'
+import { decodeJson } from '../jsonrpc/raw.ts'
 
 /** A block, or a range of blocks from oldest to newest. */
 export type BlockSpan =
