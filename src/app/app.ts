@@ -66,7 +66,7 @@ async function open(options: AppOptions, begun: Begun, closing: Closing): Promis
   const { snapshot, problems, stores, log, metrics } = begun
   const { accounts, keys, ledger } = stores
   const settings = snapshot.gateway
-  const usage = await openWholeUsage(begun, Infinity, closing)
+  const usage = await openWholeUsage(begun, null, closing)
   // Before all that asks for the gateway by and by: this waits for Redis.
   const limits = await openLimits(begun, usage, closing)
   const memory = new ByteBudget(() => gateway.snapshot.gateway.limits.memory)

@@ -38,18 +38,27 @@ export interface WholeUsage extends Usage {
   readonly left: LeftJournals
 }
 
-/** Opens usage. What workers have left is taken over first; after `patience` milliseconds the rest is while the gateway answers. */
-export async function openWholeUsage(begun: Begun, patience: number, closing: Closing): Promise<WholeUsage> {
+/**
+ * Opens usage. What workers have left is taken over first: all of it, or with `patience` what comes in so many milliseconds, and the rest while the
+ * gateway answers.
+ */
+export async function openWholeUsage(
+  begun: Begun,
+  patience: number | null,
+  closing: Closing,
+): Promise<WholeUsage> {
   const { snapshot, stores, log, metrics } = begun
   const left = new LeftJournals(stores.database, snapshot.gateway.dataDir, (file, error) => {
     log.error({ err: error, file }, UNREADABLE)
   })
   closing.push(() => left.close())
   const complete = left.look()
-  await orAfter(
-    complete.catch(() => undefined),
-    patience,
-  )
+  if (patience === null) await complete
+  else
+    await orAfter(
+      complete.catch(() => undefined),
+      patience,
+    )
   const usage = await openUsageOf(snapshot, { stores, metrics, log, complete }, closing)
   // The last report at a stop does not wait for the rest either.
   closing.push(() => left.close())

@@ -2,6 +2,7 @@
 import { startApp } from '../app/app.ts'
 import { loadValid } from '../app/begin.ts'
 import type { AppOptions, Valid } from '../app/begin.ts'
+import { onSignals } from '../early-signals.ts'
 import { formatProblem } from '../config/problem.ts'
 import type { Problem } from '../config/problem.ts'
 import type { Config } from '../config/types.ts'
@@ -114,14 +115,16 @@ async function serveUntilSignalled(serving: Serving | null, io: Io): Promise<num
     serving.kill?.()
   })
   surviveFullFiles()
-  process.on('SIGHUP', () => {
-    serving.reload()
-  })
-  process.on('SIGUSR1', () => {
-    serving.reopenLogs()
-  })
-  process.on('SIGUSR2', () => {
-    serving.restart()
+  onSignals({
+    SIGHUP: () => {
+      serving.reload()
+    },
+    SIGUSR1: () => {
+      serving.reopenLogs()
+    },
+    SIGUSR2: () => {
+      serving.restart()
+    },
   })
   log.info(bound, 'ready')
   const tell = async (...states: readonly string[]): Promise<void> => {
