@@ -27,7 +27,9 @@ const order = [
   'reload',
   'workers',
   'app',
+  'early-signals.ts',
   'commands',
+  'run.ts',
   'main.ts',
 ]
 

@@ -85,7 +85,7 @@ export async function openAccountStore(
   closing: Closing,
 ): Promise<Pick<Stores, 'accounts' | 'keys' | 'fleet'>> {
   const warn = (sentence: string, err?: unknown): void => {
-    log.warn(err === undefined ? {} : { err }, sentence)
+    log.warn(err === undefined ? {} : reasonOf(err), sentence)
   }
   const opened = await openAccountsOf({ ...place, warn })
   const { store: accounts, shared } = opened

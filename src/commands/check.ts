@@ -79,7 +79,9 @@ async function dataProblems(
     return [...shared, ...damaged, ...(await preflight({ config, places, env, running: sought.gateway }))]
   }
   const problems = await preflight({ config, places, env, running: null })
-  return [...shared, ...problems.map(problem => (isAddress(problem) ? { ...problem, hint: MEANT } : problem))]
+  // A copy of the accounts in PostgreSQL opens with the same key.
+  const own = problems.filter(({ message }) => shared.every(problem => problem.message !== message))
+  return [...shared, ...own.map(problem => (isAddress(problem) ? { ...problem, hint: MEANT } : problem))]
 }
 
 /** Says why a gateway could not use PostgreSQL. A gateway that has a copy of the accounts runs through an outage, so a reload is not refused for one. */

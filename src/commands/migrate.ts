@@ -1,9 +1,10 @@
 /** `tollgate migrate`: creates the tables in PostgreSQL, and moves the data of this machine there. */
+import { existsSync } from 'node:fs'
 import { counted } from '../config/words/units.ts'
 import type { PostgresConfig } from '../config/fleet.ts'
 import type { Snapshot } from '../snapshot/types.ts'
 import type { Postgres } from '../stores/postgres/postgres.ts'
-import { masterKeyVariable } from '../stores/sqlite/accounts/secrets/master-key.ts'
+import { keyFile, masterKeyVariable } from '../stores/sqlite/accounts/secrets/master-key.ts'
 import { whyNoAccounts } from '../stores/sqlite/accounts/present.ts'
 import { isLocked, lockDataDir } from '../stores/sqlite/usage/lock.ts'
 import { fail, print, readArguments, UsageError } from './command.ts'
@@ -108,10 +109,12 @@ function refuseTaking(dataDir: string, { env }: Io): void {
   const why = whyNoAccounts(dataDir)
   if (why !== null) throw new Error(why)
   if (isLocked(dataDir)) throw new Error(`a gateway serves from ${dataDir}: stop it first`)
-  if (masterKeyVariable(env) === null)
-    throw new Error(
-      `the master key has to be in TOLLGATE_MASTER_KEY or TOLLGATE_MASTER_KEY_FILE, as every gateway will have it: set TOLLGATE_MASTER_KEY_FILE=${dataDir}/master.key for now`,
-    )
+  if (masterKeyVariable(env) !== null) return
+  const file = keyFile(dataDir)
+  const forNow = existsSync(file) ? `: set TOLLGATE_MASTER_KEY_FILE=${file} for now` : ''
+  throw new Error(
+    `the master key has to be in TOLLGATE_MASTER_KEY or TOLLGATE_MASTER_KEY_FILE, as every gateway will have it${forNow}`,
+  )
 }
 
 async function takeAll(place: Place): Promise<(Taken & { readonly what: string })[]> {
