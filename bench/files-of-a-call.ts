@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import { stringify } from 'yaml'
-import { startApp } from '../src/app/app.ts'
+import { startApp } from '../src/runtime/alone.ts'
 import { runJson } from '../test/support/cli.ts'
 
 const LOOKS = 20

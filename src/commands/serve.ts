@@ -1,7 +1,7 @@
 /** `tollgate serve`: runs the gateway until it is told to stop. */
-import { startApp } from '../app/app.ts'
-import { loadValid } from '../app/begin.ts'
-import type { AppOptions, Valid } from '../app/begin.ts'
+import { startApp } from '../runtime/alone.ts'
+import { loadValid } from '../runtime/begin.ts'
+import type { AppOptions, Valid } from '../runtime/begin.ts'
 import { onSignals } from '../early-signals.ts'
 import { formatProblem } from '../config/problem.ts'
 import type { Problem } from '../config/problem.ts'
@@ -10,11 +10,11 @@ import { isLoopback } from '../net/address-range.ts'
 import { openLog } from '../observe/log.ts'
 import type { Logger } from '../observe/log.ts'
 import { LogOutput } from '../observe/log-output.ts'
-import { tellServiceManager, watchdogInterval } from '../app/service-manager.ts'
+import { tellServiceManager, watchdogInterval } from '../runtime/service-manager.ts'
 import type { Bound } from '../http/admin/running.ts'
-import { reportFailure } from '../workers/parent.ts'
-import { roleIn } from '../workers/role.ts'
-import type { PrimaryRole, Role } from '../workers/role.ts'
+import { reportFailure } from '../runtime/workers/parent.ts'
+import { roleIn } from '../runtime/workers/role.ts'
+import type { PrimaryRole, Role } from '../runtime/workers/role.ts'
 import { readArguments } from './command.ts'
 import type { Command, Io } from './command.ts'
 import { signalled } from './signal.ts'
@@ -42,7 +42,7 @@ reports that it is ready, and with WatchdogSec that it lives.
     const served =
       role === null || role.is === 'primary'
         ? start(options, role).then(serving => serveUntilSignalled(serving, io))
-        : (await import('../app/workers/child.ts')).runChild(options, role)
+        : (await import('../runtime/workers/run-child.ts')).runChild(options, role)
     if (role?.is === 'primary') served.catch(reportFailure)
     const code = await served
     await output.close()
@@ -81,7 +81,7 @@ async function start(options: AppOptions, beside: PrimaryRole | null): Promise<S
   const settings = valid.config.gateway
   const serving =
     settings.workers.count > 1 || beside !== null
-      ? await (await import('../app/workers/primary.ts')).startPrimary(options, settings, beside)
+      ? await (await import('../runtime/workers/open-primary.ts')).startPrimary(options, settings, beside)
       : await startAlone(options, valid)
   if (serving !== null) logPublicNetworks(serving.log, valid.config)
   return serving

@@ -1,6 +1,6 @@
 /** A family that does not ship: all that the gateway knows of its nodes stands in this file. */
 import t from 'tap'
-import { startApp } from '../../src/app/app.ts'
+import { startApp } from '../../src/runtime/alone.ts'
 import { addFamily } from '../../src/families/families.ts'
 import type { Family } from '../../src/families/family.ts'
 import { jsonrpc } from '../../src/families/jsonrpc/jsonrpc.ts'

@@ -1,7 +1,7 @@
 import { SharedHoldings } from '../../src/limits/holdings.ts'
 import { systemClock } from '../../src/ports/clock.ts'
 import type { Clock } from '../../src/ports/clock.ts'
-import type { KeeperClient, KeeperClientOptions } from '../../src/workers/keeper-client.ts'
+import type { KeeperClient, KeeperClientOptions } from '../../src/runtime/workers/keeper-client.ts'
 import { connectWorker } from './keeper.ts'
 import type { Teardown } from './teardown.ts'
 

@@ -2,7 +2,7 @@
 import { rename, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { keeperSocket } from '../../src/net/keeper-socket.ts'
-import { Frames } from '../../src/workers/frames.ts'
+import { Frames } from '../../src/runtime/workers/channel.ts'
 import { startStreamProxy } from './stream-proxy.ts'
 import type { Teardown } from './teardown.ts'
 import { tempDir } from './temp-dir.ts'
