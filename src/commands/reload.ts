@@ -2,7 +2,7 @@
 import { findWhereabouts } from '../config/data-dir.ts'
 import { formatProblem } from '../config/problem.ts'
 import { findGateway, gatewayAt } from '../http/admin/find-gateway.ts'
-import type { LoadedBy, ReloadResult, Taken } from '../reload/reloader.ts'
+import type { LoadedBy, ReloadResult } from '../reload/reloader.ts'
 import { restartNotice } from '../reload/restart-only.ts'
 import type { Settings } from '../http/admin/running.ts'
 import { adminOption } from './admin-option.ts'
