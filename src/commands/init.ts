@@ -125,8 +125,9 @@ baseUrl: \${TOLLGATE_BASE_URL:-http://{subdomain}.localhost:{port}}
 # public: true under a network serves /v1/rpc/public without a key, on the plan named public.
 networks:
 ${slugs.map(slug => networkText(slug, networks[slug]!)).join('')}`,
-    'routes.yaml': `# Ways to your nodes. These are public endpoints with limits of their own: set the variables to nodes of yours.
-# More routes of a network share its calls; one with a higher priority number is a spare. What a node has besides:
+    'routes.yaml': `# Ways to your nodes. These are public endpoints with limits of their own: set the variables to nodes of yours, both of a
+# pair (an unset ..._WS would still be the public one; ETHEREUM_A_WS= is none). More routes of a network share its
+# calls; one with a higher priority number is a spare. What a node has besides:
 #   capabilities: [archive, trace, debug, txpool]
 routes:
 ${slugs.map(slug => routeText(routes.find(({ network }) => network === slug)!)).join('')}`,

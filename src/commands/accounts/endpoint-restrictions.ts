@@ -14,7 +14,8 @@ export const RESTRICTIONS = {
 export const RESTRICTIONS_HELP = `  --per-second N   request units that it may use per second
   --daily N        request units that it may use in a calendar day in UTC
   --ip RANGE       addresses that may use it, such as 192.0.2.0/24; several times for several
-  --origin URL     web pages that may use it, such as https://app.example.com; several times for several
+  --origin URL     web pages that may use it, such as https://app.example.com; several times for several. Whoever reads
+                   the page has such a key, so it manages nothing
   --expires TIME   how long it may be used, such as 12h or 90d
   --no-management  its key calls no service_* methods`
 
