@@ -3,6 +3,7 @@ import { copyFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync
 import { join } from 'node:path'
 import t from 'tap'
 import { openDatabase } from '../../../src/stores/sqlite/accounts/database.ts'
+import { DatabaseSync } from '../../../src/stores/sqlite/driver.ts'
 import { Checkpoints } from '../../../src/stores/sqlite/usage/checkpoints.ts'
 import { openUsageDatabase } from '../../../src/stores/sqlite/usage/database.ts'
 import type { UsageEvents } from '../../../src/stores/sqlite/usage/events.ts'
@@ -114,6 +115,36 @@ t.test('folds, syncs and checkpoints that fail are told as what they are', async
   const checkpoints = new Checkpoints(database, events)
   await checkpoints.run()
   t.match(told.at(-1), /^checkpoint: /)
+  await checkpoints.close()
+  ledger.close()
+})
+
+t.test('bug: what a reader kept out of the file stayed out of it until the next call', async t => {
+  const dir = t.testdir({ copy: {} })
+  openUsageDatabase(dir).close()
+  const { database, ledger, meter } = open(dir)
+  const reader = new DatabaseSync(join(dir, 'journal.db'), { readOnly: true })
+  reader.exec('BEGIN')
+  reader.prepare('SELECT count(*) FROM sqlite_schema').get()
+  t.ok(await meter.committed(admitted(meter.admit(unlimited, 'eth_call', 7, NOW))))
+  const checkpoints = new Checkpoints(database, recorder().events)
+  await checkpoints.run()
+  const copy = join(dir, 'copy')
+  const rows = () => {
+    // Without the log beside it.
+    rmSync(join(copy, 'journal.db'), { force: true })
+    copyFileSync(join(dir, 'journal.db'), join(copy, 'journal.db'))
+    return reading(copy).rows({
+      accountId: 'acc_1',
+      from: NOW / 1000 - 3600,
+      to: NOW / 1000 + 3600,
+      by: 'hour',
+    })
+  }
+  t.strictSame(rows(), [], 'the reader is in the way')
+  reader.close()
+  const written = await until('it is in the file', () => Promise.resolve(rows().length > 0 && rows()), 20_000)
+  t.match(written, [{ method: 'eth_call', requests: 7 }])
   await checkpoints.close()
   ledger.close()
 })

@@ -79,6 +79,8 @@ export class Checkpoints implements ReadLog {
     try {
       const { pages, left } = await this.#ask()
       this.#pages = pages
+      // A reader was in the way: without a further charge nothing else would write the rest back.
+      if (left > 0) this.#seq = -1
       // A log starts anew when no page of it is left to be written back, and under load one always is: what came in the last milliseconds.
       if (pages > full && left === 0) this.#database.checkpoint()
     } catch (error) {
