@@ -16,7 +16,11 @@ const keep = (signal: NodeJS.Signals): void => {
   came.add(signal as Signal)
 }
 
-if (process.argv.includes('serve')) {
+/** The command, which --config may come before. Others end by SIGHUP as any program does. */
+const args = process.argv.slice(2)
+const command = args.find((arg, i) => !arg.startsWith('-') && args[i - 1] !== '--config')
+
+if (command === 'serve') {
   for (const signal of SIGNALS) process.on(signal, keep)
   const looking = setInterval(closeDebugger, LOOK).unref()
   setTimeout(() => {

@@ -11,8 +11,11 @@ import type { UsedInWindow } from './window.ts'
 
 /** The part of what is left of a quota that all processes together may hold to spare. */
 export const SPARED = 1 / 32
-/** Buckets kept; who was not heard of for long starts with a full one. */
+/** Buckets kept of accounts and routes, and of addresses; who was not heard of for long starts with a full one. */
 const KEPT = 400_000
+const KEPT_ADDRESSES = 200_000
+/** How the keys of addresses begin. */
+export const ADDRESS = '{address '
 
 /** What calls take from, as one process sees it. */
 export interface Buckets {
@@ -53,6 +56,8 @@ export interface BucketsOfAll {
 export class LocalBuckets implements Buckets, BucketsOfAll {
   readonly isAway = false
   readonly #buckets = new BoundedCache<Kept>(KEPT)
+  /** Apart, as strangers may have any number of them: they push out none of an account. */
+  readonly #addresses = new BoundedCache<Kept>(KEPT_ADDRESSES)
   /** The last quota of each account: the length of its windows, and the key of its bucket. */
   readonly #quotas = new BoundedCache<{ readonly every: number | 'month'; readonly key: string }>(KEPT)
   readonly #clock: Pick<Clock, 'monotonic'>
@@ -68,7 +73,7 @@ export class LocalBuckets implements Buckets, BucketsOfAll {
   }
 
   take({ key, limit, units, quota }: Part, now: number): Taken {
-    const bucket = this.#buckets.get(key) ?? this.#openAlone(key, limit, quota, now)
+    const bucket = this.#cacheOf(key).get(key) ?? this.#openAlone(key, limit, quota, now)
     if (bucket === null) return null
     if (bucket.burst !== limit.burst) adapt(bucket, limit)
     return take(bucket, limit, units, now)
@@ -76,18 +81,18 @@ export class LocalBuckets implements Buckets, BucketsOfAll {
 
   spend({ key, limit, units }: Part): void {
     const now = this.now()
-    const bucket = this.#buckets.get(key) ?? this.#keep(key, limit, now, 0)
+    const bucket = this.#cacheOf(key).get(key) ?? this.#keep(key, limit, now, 0)
     refill(bucket, limit, now)
     bucket.tokens -= units
   }
 
   giveBack({ key, limit, units }: Part): void {
-    const bucket = this.#buckets.get(key)
+    const bucket = this.#cacheOf(key).get(key)
     if (bucket !== undefined) putBack(bucket, limit, units)
   }
 
   level({ key, limit }: Part): number {
-    const bucket = this.#buckets.get(key)
+    const bucket = this.#cacheOf(key).get(key)
     if (bucket === undefined) return limit.burst
     refill(bucket, limit, this.now())
     return bucket.tokens
@@ -106,7 +111,11 @@ export class LocalBuckets implements Buckets, BucketsOfAll {
   }
 
   has(key: string): boolean {
-    return this.#buckets.has(key)
+    return this.#cacheOf(key).has(key)
+  }
+
+  #cacheOf(key: string): BoundedCache<Kept> {
+    return key.startsWith(ADDRESS) ? this.#addresses : this.#buckets
   }
 
   #answer(
@@ -114,7 +123,7 @@ export class LocalBuckets implements Buckets, BucketsOfAll {
     { key, limit, spent, over, want, spare = 0, quota }: LimitQuestion,
   ): LimitAnswer | null {
     const now = this.now()
-    const bucket = this.#buckets.get(key) ?? this.#open(key, limit, quota, now)
+    const bucket = this.#cacheOf(key).get(key) ?? this.#open(key, limit, quota, now)
     if (bucket === null) return null
     adapt(bucket, limit)
     refill(bucket, limit, Math.max(bucket.at, now - over))
@@ -145,7 +154,7 @@ export class LocalBuckets implements Buckets, BucketsOfAll {
   #keep(key: string, limit: RateLimit, now: number, used: number): Kept {
     const bucket: Kept = { ...newBucket(limit, now), burst: limit.burst, heard: null }
     bucket.tokens -= used
-    this.#buckets.set(key, bucket)
+    this.#cacheOf(key).set(key, bucket)
     return bucket
   }
 

@@ -7,13 +7,12 @@ import type { LimitAnswer, LimitQuestion, LimitStore } from '../ports/limit-stor
 import { BoundedCache } from './bounded-cache.ts'
 import { newBucket, refill } from './bucket.ts'
 import type { Bucket } from './bucket.ts'
+import { ADDRESS } from './buckets.ts'
 
 /** Of its share of a limit, what a machine gives an address by itself. */
 const OWN = 1 / 4
 /** Addresses that are remembered. */
 const KEPT = 100_000
-/** How the keys of addresses begin. */
-const ADDRESS = '{address '
 
 /** What this machine has given an address. */
 interface Address {

@@ -86,8 +86,8 @@ export function openProbes(
   }
 }
 
-/** Where the calls of a gateway are served: in this process, or by its workers. */
-export interface Serving extends Pick<AdminParts, 'clients' | 'workers' | 'restart' | 'purge'> {
+/** The calls of a gateway, served in this process or by its workers, as the rest of the gateway uses them. */
+export interface ServedCalls extends Pick<AdminParts, 'clients' | 'workers' | 'restart' | 'purge'> {
   readonly gateway: Gateway
   /** What the operator reads of usage, and what is said of it to other machines. */
   readonly usage: Ledger
@@ -115,7 +115,7 @@ export async function openCoordinator(
   options: AppOptions,
   begun: Begun,
   usage: WholeUsage,
-  serving: Serving,
+  serving: ServedCalls,
   closing: Closing,
 ): Promise<Coordinator> {
   const { config, snapshot, problems, stores, certificate, log, metrics } = begun
